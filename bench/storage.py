@@ -1,0 +1,189 @@
+"""The storage designs side by side, on PostgreSQL: the measurements behind docs/adr/0001-storage.md.
+
+    python -m bench.storage --url postgresql://… --pgbench PATH [--designs floor,pgmq,a,b,c,e] [--seconds 3] [--rounds 3]
+
+Each design is a scratch schema of bench/storage/postgresql/; pgmq's SQL comes from the PyPI package `pgmq`. Designs take
+turns inside a scenario, so that a drift of the machine hits all alike; the table shows medians and the ratio to pgmq.
+"""
+
+import argparse
+import importlib.resources
+import json
+import re
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+
+HERE = Path(__file__).parent / "storage" / "postgresql"
+DESIGNS = ("floor", "pgmq", "a", "b", "c", "e")
+TABLES = {"floor": "floor.queue", "pgmq": "pgmq.q_storage", "b": "b.message, b.ready, b.hold"}
+
+
+def table(design: str) -> str:
+    return TABLES.get(design, f"{design}.queue")
+
+
+def push_sql(design: str, count: int, priority: int = 0, delay: int = 0) -> str:
+    schema = "peer_pgmq" if design == "pgmq" else design
+    return f"select {schema}.push({count}, {priority}, {delay})"
+
+
+def life(design: str, batch: int) -> str:
+    """The pgbench script of one reserve and one ack of `batch` messages."""
+    if design == "pgmq":
+        return (
+            f"select array_agg(msg_id) as ids from pgmq.read('storage', 30, {batch}) \\gset\n"
+            "select pgmq.delete('storage', :ids::bigint[]);\n"
+        )
+    if design == "floor":
+        return (
+            "with u as (update floor.queue q set vt = common.now_us() + 30000000 where q.id = any (array(\n"
+            "select id from floor.queue where vt <= (select common.now_us()) order by vt\n"
+            f"limit {batch} for update skip locked)) returning q.id, q.payload)\n"
+            "select array_agg(id) as ids from u \\gset\n"
+            "delete from floor.queue where id = any (:ids::bigint[]);\n"
+        )
+    return (
+        f"select array_agg(entry) as ids from {design}.reserve({batch}) \\gset\n"
+        f"select {design}.ack(:ids::bigint[]);\n"
+    )
+
+
+class Bench:
+    def __init__(self, url: str, pgbench: str, seconds: int) -> None:
+        self.url, self.pgbench, self.seconds = url, pgbench, seconds
+        self.admin = psycopg.connect(url, autocommit=True)
+
+    def install(self) -> None:
+        self.admin.execute((HERE / "common.sql").read_text())
+        if not self.admin.execute("select 1 from pg_namespace where nspname = 'pgmq'").fetchone():
+            self.admin.execute(importlib.resources.files("pgmq").joinpath("sql/pgmq.sql").read_text())
+        for design in DESIGNS:
+            self.admin.execute((HERE / f"{design}.sql").read_text())
+
+    def fill(self, design: str, count: int, priority: int = 0, delay: int = 0) -> None:
+        for _ in range(max(1, count // 10000)):
+            self.admin.execute(push_sql(design, min(count, 10000), priority, delay))
+
+    def fresh(self, design: str) -> None:
+        self.admin.execute(f"truncate {table(design)}")
+
+    def rate(self, design: str, batch: int, clients: int, seconds: int | None = None, calls: int | None = None) -> float:
+        """Messages a second through reserve and ack."""
+        with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+            script.write(life(design, batch))
+            script.flush()
+            length = ["-t", str(calls)] if calls else ["-T", str(seconds or self.seconds)]
+            done = subprocess.run(
+                [self.pgbench, "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)), *length,
+                 "-f", script.name, self.url],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+        found = re.search(r"tps = ([\d.]+)", done.stdout)
+        assert found, done.stdout + done.stderr
+        return float(found[1]) * batch
+
+
+def fresh(bench: Bench, design: str, batch: int, clients: int) -> float:
+    bench.fresh(design)
+    bench.fill(design, 60_000 if batch == 1 else 130_000 * bench.seconds)
+    bench.admin.execute(f"vacuum analyze {table(design)}")
+    return bench.rate(design, batch, clients)
+
+
+def snapshot(bench: Bench, design: str, batch: int, clients: int) -> float:
+    bench.fresh(design)
+    with psycopg.connect(bench.url) as holder:
+        holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        holder.execute("select count(*) from pg_class")
+        bench.fill(design, 300_000 + (40_000 if batch == 1 else 130_000 * bench.seconds))
+        bench.admin.execute(f"analyze {table(design)}")
+        bench.rate(design, 100, 1, calls=3000)
+        return bench.rate(design, batch, clients)
+
+
+def delayed(bench: Bench, design: str, batch: int, clients: int) -> float:
+    bench.fresh(design)
+    for priority in (1, 2, 3, 4, 5):
+        bench.fill(design, 200_000, priority, 3_600_000_000)
+    bench.fill(design, 60_000 if batch == 1 else 130_000 * bench.seconds)
+    bench.admin.execute(f"vacuum analyze {table(design)}")
+    return bench.rate(design, batch, clients)
+
+
+def late_commit(bench: Bench, design: str) -> float:
+    """Seconds from the commit of a push that commits one second late to its delivery, under a snapshot and load."""
+    bench.fresh(design)
+    with psycopg.connect(bench.url) as holder, psycopg.connect(bench.url) as late:
+        holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        holder.execute("select count(*) from pg_class")
+        bench.fill(design, 130_000)
+        bench.rate(design, 100, 1, calls=1000)
+        worker = threading.Thread(target=bench.rate, args=(design, 1, 2, 6))
+        worker.start()
+        time.sleep(1)
+        late.execute(push_sql(design, 1))
+        key = late.execute(f"select max({'msg_id' if design == 'pgmq' else 'id' if design == 'floor' else 'entry'}) from "
+                           + table(design).split(",")[0]).fetchone()  # fmt: skip
+        feeder = time.monotonic() + 1
+        while time.monotonic() < feeder:
+            bench.admin.execute(push_sql(design, 100))
+            time.sleep(0.02)
+        late.commit()
+        committed = time.monotonic()
+        column = "msg_id" if design == "pgmq" else "id" if design == "floor" else "entry"
+        while time.monotonic() < committed + 4:
+            bench.admin.execute(push_sql(design, 100))
+            left = bench.admin.execute(
+                f"select 1 from {table(design).split(',')[0]} where {column} = %s", key
+            ).fetchone()
+            if not left:
+                break
+            time.sleep(0.02)
+        waited = time.monotonic() - committed
+        worker.join()
+        return waited
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--pgbench", default="pgbench")
+    parser.add_argument("--designs", default=",".join(DESIGNS))
+    parser.add_argument("--scenarios", default="fresh,snapshot,delayed,late")
+    parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    designs, wanted = options.designs.split(","), options.scenarios.split(",")
+    bench = Bench(options.url, options.pgbench, options.seconds)
+    bench.install()
+    scenarios: list[tuple[str, Callable[[str], float]]] = []
+    for name, run in (("fresh", fresh), ("snapshot", snapshot), ("delayed", delayed)):
+        if name in wanted:
+            for batch, clients in ((1, 1), (1, 8), (100, 1), (100, 4)):
+                scenarios.append((f"{name}, batch of {batch}, {clients} clients",
+                                  lambda d, r=run, b=batch, c=clients: r(bench, d, b, c)))  # fmt: skip
+    if "late" in wanted:
+        scenarios.append(("late commit under a snapshot, seconds", lambda d: late_commit(bench, d)))
+    results: dict[str, dict[str, list[float]]] = {}
+    print(f"{'':44}" + "".join(f"{d:>12}" for d in designs))
+    for name, run in scenarios:
+        figures: dict[str, list[float]] = {d: [] for d in designs}
+        for _ in range(options.rounds):
+            for design in designs:
+                figures[design].append(run(design))
+        results[name] = figures
+        print(f"{name:44}" + "".join(f"{statistics.median(figures[d]):12.4g}" for d in designs), flush=True)
+        if options.out:
+            options.out.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+-- Who may do what. Routines run with the rights of their owner; nothing is for PUBLIC.
+--   queue_producer   puts messages in
+--   queue_consumer   takes and finishes them
+--   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
+--   queue_admin      all of these
+-- Roles belong to the cluster: where they exist already they are used, and where the installer may not create them, the
+-- owner of the routines is the only one who may call them until somebody creates the roles and upgrades again.
+do $$
+begin
+    if not exists (select from pg_roles r where r.rolname = 'queue_producer') then
+        create role queue_producer nologin;
+    end if;
+    if not exists (select from pg_roles r where r.rolname = 'queue_consumer') then
+        create role queue_consumer nologin;
+    end if;
+    if not exists (select from pg_roles r where r.rolname = 'queue_operator') then
+        create role queue_operator nologin;
+    end if;
+    if not exists (select from pg_roles r where r.rolname = 'queue_admin') then
+        create role queue_admin nologin;
+    end if;
+    grant queue_producer, queue_consumer, queue_operator to queue_admin;
+exception when insufficient_privilege then
+    raise notice 'the roles queue_producer, queue_consumer, queue_operator and queue_admin were not created: %', sqlerrm;
+end $$;
+
+revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_messages, queue_stats from public;
+revoke all on function
+    _queue_add_error(jsonb, bigint, integer, text, text),
+    _queue_boolean(jsonb, text),
+    _queue_bury(bigint[], text, bigint),
+    _queue_check_count(bigint, text, bigint),
+    _queue_check_dead_letter_kind(text, text),
+    _queue_check_headers(jsonb, text),
+    _queue_check_key(text, text),
+    _queue_check_kind(text, integer, text),
+    _queue_check_move(text, jsonb, bigint, text),
+    _queue_check_nack(jsonb),
+    _queue_check_options(jsonb, text[], text),
+    _queue_check_payload(jsonb, text),
+    _queue_check_seconds(numeric),
+    _queue_end_expired(tid[], bigint),
+    _queue_fail(text, text, text, text),
+    _queue_integer(jsonb, text, bigint, bigint),
+    _queue_key(bigint),
+    _queue_lock_moves(bigint[], uuid[], text[], text[]),
+    _queue_look_back(text, bigint, integer, boolean, bigint[]),
+    _queue_message(jsonb, bigint, jsonb, bigint),
+    _queue_move(bigint, uuid, text, jsonb, bigint),
+    _queue_nack(bigint, uuid, jsonb, bigint),
+    _queue_number(jsonb, text, numeric, numeric),
+    _queue_promote(text, bigint, bigint, bigint, bigint, integer),
+    _queue_push_batch(text, jsonb, jsonb, bigint),
+    _queue_push_options(jsonb, bigint),
+    _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
+    _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
+    _queue_put_pending(delayed_queue, bigint),
+    _queue_receipt(text),
+    _queue_receipts(jsonb),
+    _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint, boolean),
+    _queue_scan(text, bigint, integer, bigint[], integer, bigint),
+    _queue_schedule(jsonb, bigint),
+    _queue_set_paused(text, boolean),
+    _queue_settings(text),
+    _queue_settle(text, bigint, bigint, bigint, bigint),
+    _queue_state(bigint, bigint, bigint),
+    _queue_take(text, integer, bigint),
+    _queue_text(jsonb, text),
+    queue_ack(text, jsonb),
+    queue_ack_many(jsonb, jsonb),
+    queue_define(text, jsonb),
+    queue_drop(text),
+    queue_extend(text, numeric),
+    queue_extend_many(jsonb, numeric),
+    queue_get(text, text),
+    queue_move(text, text, jsonb),
+    queue_move_many(jsonb, jsonb),
+    queue_nack(text, jsonb),
+    queue_nack_many(jsonb, jsonb),
+    queue_now(),
+    queue_pause(text),
+    queue_peek(text, integer, jsonb),
+    queue_pop(text, integer, jsonb),
+    queue_prune(bigint),
+    queue_purge(text, bigint),
+    queue_push(text, text, jsonb, jsonb),
+    queue_push_bytes(text, text, bytea, jsonb),
+    queue_push_many(text, jsonb, jsonb),
+    queue_redrive(text, bigint),
+    queue_remove(text, text),
+    queue_reserve(text, text, integer, jsonb),
+    queue_resume(text),
+    queue_time(timestamptz),
+    queue_timestamp(bigint)
+    from public;
+
+do $$
+begin
+    if (select count(*) from pg_roles r where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_admin')) = 4 then
+        grant execute on function
+            queue_push(text, text, jsonb, jsonb),
+            queue_push_bytes(text, text, bytea, jsonb),
+            queue_push_many(text, jsonb, jsonb)
+            to queue_producer;
+        grant execute on function
+            queue_reserve(text, text, integer, jsonb),
+            queue_pop(text, integer, jsonb),
+            queue_extend(text, numeric),
+            queue_extend_many(jsonb, numeric),
+            queue_ack(text, jsonb),
+            queue_ack_many(jsonb, jsonb),
+            queue_nack(text, jsonb),
+            queue_nack_many(jsonb, jsonb),
+            queue_move(text, text, jsonb),
+            queue_move_many(jsonb, jsonb)
+            to queue_consumer;
+        grant execute on function
+            queue_get(text, text),
+            queue_peek(text, integer, jsonb),
+            queue_remove(text, text),
+            queue_purge(text, bigint),
+            queue_define(text, jsonb),
+            queue_drop(text),
+            queue_pause(text),
+            queue_resume(text),
+            queue_redrive(text, bigint),
+            queue_prune(bigint)
+            to queue_operator;
+        grant execute on function
+            queue_now(),
+            queue_time(timestamptz),
+            queue_timestamp(bigint)
+            to queue_producer, queue_consumer, queue_operator;
+        grant select on queue_messages, queue_stats to queue_operator;
+    end if;
+end $$;

@@ -1,0 +1,94 @@
+-- Installs everything into the first schema of the search path:
+--     psql -v ON_ERROR_STOP=1 -1 -f sql/postgresql/install.sql
+-- The order below is the only load order; migrations are frozen from it.
+
+-- tables
+\ir tables/queue_kind.sql
+\ir tables/delayed_queue.sql
+\ir tables/queue_count.sql
+\ir tables/queue_hint.sql
+
+-- routines: the clock
+\ir routines/queue_now.sql
+\ir routines/queue_time.sql
+\ir routines/queue_timestamp.sql
+
+-- routines: parameters and errors
+\ir routines/_queue_fail.sql
+\ir routines/_queue_check_kind.sql
+\ir routines/_queue_check_key.sql
+\ir routines/_queue_check_count.sql
+\ir routines/_queue_check_seconds.sql
+\ir routines/_queue_check_payload.sql
+\ir routines/_queue_check_headers.sql
+\ir routines/_queue_check_options.sql
+\ir routines/_queue_number.sql
+\ir routines/_queue_integer.sql
+\ir routines/_queue_boolean.sql
+\ir routines/_queue_text.sql
+\ir routines/_queue_schedule.sql
+\ir routines/_queue_push_options.sql
+\ir routines/_queue_message.sql
+\ir routines/_queue_check_nack.sql
+\ir routines/_queue_check_move.sql
+\ir routines/_queue_receipt.sql
+\ir routines/_queue_receipts.sql
+
+-- routines: what the public ones share
+\ir routines/_queue_settings.sql
+\ir routines/_queue_check_dead_letter_kind.sql
+\ir routines/_queue_state.sql
+\ir routines/_queue_key.sql
+\ir routines/_queue_add_error.sql
+\ir routines/_queue_put_onto.sql
+\ir routines/_queue_put.sql
+\ir routines/_queue_put_pending.sql
+\ir routines/_queue_push_batch.sql
+\ir routines/_queue_promote.sql
+\ir routines/_queue_settle.sql
+\ir routines/_queue_scan.sql
+\ir routines/_queue_look_back.sql
+\ir routines/_queue_remember.sql
+\ir routines/_queue_take.sql
+\ir routines/_queue_bury.sql
+\ir routines/_queue_end_expired.sql
+\ir routines/_queue_nack.sql
+\ir routines/_queue_lock_moves.sql
+\ir routines/_queue_move.sql
+\ir routines/_queue_set_paused.sql
+
+-- routines: producers
+\ir routines/queue_push.sql
+\ir routines/queue_push_bytes.sql
+\ir routines/queue_push_many.sql
+
+-- routines: consumers
+\ir routines/queue_reserve.sql
+\ir routines/queue_pop.sql
+\ir routines/queue_extend.sql
+\ir routines/queue_extend_many.sql
+\ir routines/queue_ack.sql
+\ir routines/queue_ack_many.sql
+\ir routines/queue_nack.sql
+\ir routines/queue_nack_many.sql
+\ir routines/queue_move.sql
+\ir routines/queue_move_many.sql
+
+-- routines: operators
+\ir routines/queue_get.sql
+\ir routines/queue_peek.sql
+\ir routines/queue_remove.sql
+\ir routines/queue_purge.sql
+\ir routines/queue_define.sql
+\ir routines/queue_drop.sql
+\ir routines/queue_pause.sql
+\ir routines/queue_resume.sql
+\ir routines/queue_redrive.sql
+\ir routines/queue_prune.sql
+
+-- views
+\ir views/queue_messages.sql
+\ir views/queue_stats.sql
+
+-- roles and rights
+\ir grants.sql

@@ -1,0 +1,33 @@
+create or replace function _queue_bury(in_entries bigint[], in_error text, in_now bigint) returns void language plpgsql as $$
+declare
+    v_dead delayed_queue;
+    v_kind text;
+    v_suffix text;
+begin
+    for v_dead in
+        with d as (delete from delayed_queue q where q.entry = any (in_entries) returning q.*)
+        select d.* from d order by d.p_kind, d.p_key
+    loop
+        v_kind := coalesce((_queue_settings(v_dead.p_kind)).dead_letter_kind, left(v_dead.p_kind, 95) || '.dead');
+        v_suffix := '';
+        loop
+            insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority)
+            values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
+                v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
+                _queue_add_error(v_dead.errors, in_now, v_dead.attempts, v_dead.reserved_by, in_error),
+                v_dead.p_kind, v_dead.p_key, v_dead.priority)
+            on conflict on constraint delayed_queue_pkey do nothing;
+            exit when found;
+            v_suffix := '~' || v_dead.entry || v_suffix; -- an entry number is used once
+        end loop;
+        insert into queue_count (p_kind, dead) values (v_dead.p_kind, 1);
+        perform _queue_put_pending(v_dead, in_now);
+    end loop;
+end $$;
+
+comment on function _queue_bury(bigint[], text, bigint) is
+$$Moves messages to the dead-letter kind of their kind, each with its errors. A key that is taken there gets a suffix; kind,
+key and priority are remembered for queue_redrive.
+in_entries: the messages, locked already. in_error: why they died. in_now: the time of the call.
+Locks: nothing more; waits for a transaction that is putting the same dead letter.$$;

@@ -1,0 +1,16 @@
+create or replace function _queue_check_nack(in_options jsonb) returns void language plpgsql as $$
+begin
+    perform _queue_check_options(in_options, '{delay_seconds, error, payload, final, count}');
+    perform _queue_number(in_options, 'delay_seconds', 0, 31536000);
+    perform _queue_text(in_options, 'error');
+    perform _queue_boolean(in_options, 'final');
+    perform _queue_boolean(in_options, 'count');
+    if in_options ? 'payload' then
+        perform _queue_check_payload(in_options -> 'payload');
+    end if;
+end $$;
+
+comment on function _queue_check_nack(jsonb) is
+$$Refuses options that queue_nack doesn't know.
+in_options: the options.
+Errors: PQ002, and PQ003 for the payload.$$;

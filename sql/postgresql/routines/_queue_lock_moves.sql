@@ -1,0 +1,27 @@
+create or replace function _queue_lock_moves(in_entries bigint[], in_secrets uuid[], in_to_kinds text[], in_keys text[])
+    returns bigint[] language plpgsql as $$
+declare
+    v_targets bigint[];
+begin
+    v_targets := array(
+        select t.entry
+        from unnest(in_entries, in_secrets, in_to_kinds, in_keys) m (entry, secret, to_kind, key)
+        join delayed_queue s on s.entry = m.entry and s.secret = m.secret
+        join delayed_queue t on t.p_kind = m.to_kind and t.p_key = coalesce(m.key, s.p_key));
+    if cardinality(in_entries) > 1 or v_targets <> '{}' then
+        perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry for update;
+    end if;
+    return array(
+        select m.n
+        from unnest(in_entries, in_secrets, in_to_kinds, in_keys) with ordinality m (entry, secret, to_kind, key, n)
+        join delayed_queue s on s.entry = m.entry and s.secret = m.secret
+        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C");
+end $$;
+
+comment on function _queue_lock_moves(bigint[], uuid[], text[], text[]) is
+$$Locks what moves need, sources and the messages that have the keys of the targets, in the order of their entries, so that
+moves in opposite directions don't deadlock.
+in_entries, in_secrets: the receipts, taken apart. in_to_kinds, in_keys: where each goes; key NULL: its own.
+Result: the places (from 1) of the moves whose message is there, in the order in which keys are put in everywhere: by key,
+then kind.
+Locks: as said.$$;

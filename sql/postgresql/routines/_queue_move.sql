@@ -1,0 +1,28 @@
+create or replace function _queue_move(in_entry bigint, in_secret uuid, in_to_kind text, in_options jsonb, in_now bigint)
+    returns text language plpgsql as $$
+declare
+    v_row delayed_queue;
+    v_put record;
+begin
+    delete from delayed_queue q where q.entry = in_entry and q.secret = in_secret returning q.* into v_row;
+    if not found then
+        return 'lost';
+    end if;
+    insert into queue_count (p_kind, moved) values (v_row.p_kind, 1);
+    v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key),
+        case when in_options ? 'payload' then in_options -> 'payload' else v_row.payload end,
+        case when in_options ? 'payload' then null else v_row.payload_bytes end,
+        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers') else v_row.headers end,
+        coalesce((in_options ->> 'priority')::smallint, v_row.priority), in_now,
+        in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null,
+        coalesce(in_options ->> 'on_duplicate', 'ignore'));
+    perform _queue_put_pending(v_row, in_now);
+    return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
+end $$;
+
+comment on function _queue_move(bigint, uuid, text, jsonb, bigint) is
+$$Moves one message.
+in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked. in_now: the time of the
+call.
+Result: the outcome: moved, duplicate, lost.
+Locks: the message, and its key in the target.$$;

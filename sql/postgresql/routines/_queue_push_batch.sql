@@ -1,0 +1,43 @@
+create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
+    returns table (p_key text, outcome text) language plpgsql as $$
+declare
+    v_default record;
+begin
+    v_default := _queue_push_options(in_options, in_now);
+    return query
+        with e as materialized (
+            -- most messages are a key and a payload: those are checked here, all others one by one
+            select m.n, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
+                and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
+                and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
+            from jsonb_array_elements(in_messages) with ordinality m (message, n)),
+        m as materialized (
+            select e.n, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
+                v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts
+            from e where e.plain
+            union all
+            select e.n, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts
+            from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
+        f as materialized (
+            select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
+        i as (
+            insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
+                created_at, attempts, max_attempts, ready_at, due_at)
+            select in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
+                f.max_attempts, case when f.scheduled_at <= in_now then f.scheduled_at end,
+                case when f.scheduled_at > in_now then f.scheduled_at end
+            from f order by f.p_key
+            on conflict on constraint delayed_queue_pkey do nothing
+            returning q.p_key),
+        c as (
+            insert into queue_count (p_kind, pushed) select in_kind, count(*) from i having count(*) > 0)
+        select m.p_key, case when i.p_key is null then 'ignored' else 'created' end
+        from m left join f on f.n = m.n left join i on i.p_key = f.p_key
+        order by m.n;
+end $$;
+
+comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
+$$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
+in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+Result: a row a message, in their order.
+Locks: none; waits for other transactions that are putting one of the keys.$$;

@@ -1,0 +1,22 @@
+create or replace function _queue_push_options(in_options jsonb, in_now bigint,
+    out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
+    out on_duplicate text) language plpgsql as $$
+begin
+    perform _queue_check_options(in_options,
+        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}');
+    scheduled_at := _queue_schedule(in_options, in_now);
+    priority := coalesce(_queue_integer(in_options, 'priority', -32768, 32767), 0);
+    headers := _queue_check_headers(in_options -> 'headers');
+    attempts := coalesce(_queue_integer(in_options, 'attempts', 0, 1000000000), 0);
+    max_attempts := _queue_integer(in_options, 'max_attempts', 1, 1000000000);
+    on_duplicate := coalesce(_queue_text(in_options, 'on_duplicate'), 'ignore');
+    if on_duplicate not in ('ignore', 'replace', 'keep_time', 'push_back') then
+        perform _queue_fail('PQ002', 'on_duplicate', on_duplicate, 'must be ignore, replace, keep_time or push_back');
+    end if;
+end $$;
+
+comment on function _queue_push_options(jsonb, bigint) is
+$$The options of a push, checked.
+in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
+Result: each option, or its default.
+Errors: PQ002, and PQ003 for headers.$$;

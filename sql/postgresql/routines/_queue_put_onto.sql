@@ -1,0 +1,43 @@
+create or replace function _queue_put_onto(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
+    in_headers jsonb, in_now bigint, in_scheduled_at bigint, in_on_duplicate text) returns text language plpgsql as $$
+declare
+    v_content constant boolean := in_on_duplicate in ('replace', 'keep_time');
+    v_time constant boolean := in_on_duplicate in ('replace', 'push_back');
+    v_old delayed_queue;
+    v_at bigint;
+begin
+    select q.* into v_old from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+    if not found then
+        return null;
+    end if;
+    if v_old.reserved_at is not null and v_old.scheduled_at > in_now then
+        update delayed_queue q
+        set pending = coalesce(q.pending, '{}')
+                || case when v_content then jsonb_build_object('content', true, 'payload', in_payload, 'headers', in_headers)
+                    else '{}' end
+                || case when v_time then jsonb_build_object('scheduled_at', in_scheduled_at) else '{}' end,
+            pending_bytes = case when v_content then in_payload_bytes else q.pending_bytes end
+        where q.entry = v_old.entry;
+        return 'held';
+    end if;
+    -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
+    v_at := case when v_time then in_scheduled_at when v_old.reserved_at is null then v_old.scheduled_at else in_now end;
+    update delayed_queue q
+    set payload = case when v_content then in_payload else q.payload end,
+        payload_bytes = case when v_content then in_payload_bytes else q.payload_bytes end,
+        headers = case when v_content then in_headers else q.headers end,
+        scheduled_at = v_at,
+        ready_at = case when v_at <= in_now then v_at end,
+        due_at = case when v_at > in_now then v_at end,
+        reserved_at = null, reserved_by = null, secret = null
+    where q.entry = v_old.entry;
+    return 'replaced';
+end $$;
+
+comment on function _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text) is
+$$A push onto a key that is taken.
+in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload with
+its headers. The other parameters are as in _queue_put.
+Result: replaced; held, where somebody holds the message: the newest is kept beside it and delivered once the present
+delivery is done; NULL where the message has gone.
+Locks: the message.$$;

@@ -1,0 +1,20 @@
+create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
+declare
+    v_content constant boolean := in_row.pending ? 'content';
+begin
+    if in_row.pending is null then
+        return;
+    end if;
+    if v_content then
+        in_row.payload := case when in_row.pending_bytes is null then in_row.pending -> 'payload' end;
+        in_row.payload_bytes := in_row.pending_bytes;
+        in_row.headers := nullif(in_row.pending -> 'headers', 'null');
+    end if;
+    perform _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
+        in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
+end $$;
+
+comment on function _queue_put_pending(delayed_queue, bigint) is
+$$Puts in what was pushed onto a message while somebody held it, as a new entry, once that delivery is done.
+in_row: the message, which has just been removed; nothing happens where nothing was pushed onto it.
+in_now: the time of the call.$$;

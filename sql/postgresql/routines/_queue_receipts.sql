@@ -1,0 +1,27 @@
+create or replace function _queue_receipts(in_receipts jsonb, out receipts text[], out entries bigint[], out secrets uuid[],
+    out places bigint[]) language plpgsql as $$
+declare
+    v_bad text;
+begin
+    if in_receipts is null or jsonb_typeof(in_receipts) <> 'array' or jsonb_array_length(in_receipts) > 10000 then
+        perform _queue_fail('PQ005', 'receipts', in_receipts::text, 'must be a JSON array of at most 10000 receipts');
+    end if;
+    receipts := array(select e.receipt from jsonb_array_elements_text(in_receipts) with ordinality e (receipt, n) order by e.n);
+    select coalesce(e.receipt, 'null') into v_bad from unnest(receipts) with ordinality e (receipt, n)
+    where (e.receipt ~ '^[1-9][0-9]{0,17}-[0-9a-f]{32}$') is not true order by e.n limit 1;
+    if found then
+        perform _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
+    end if;
+    select array_agg(s.entry order by s.entry), array_agg(s.secret order by s.entry), array_agg(s.n order by s.entry)
+    into entries, secrets, places
+    from (
+        select split_part(e.receipt, '-', 1)::bigint as entry, split_part(e.receipt, '-', 2)::uuid as secret, min(e.n) as n
+        from unnest(receipts) with ordinality e (receipt, n) group by 1, 2) s;
+end $$;
+
+comment on function _queue_receipts(jsonb) is
+$$Takes an array of receipts apart.
+in_receipts: a JSON array of what queue_reserve answered, at most 10000.
+Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
+in the order of the entries, which is the order in which every routine locks rows.
+Errors: PQ005 with the first that has another form.$$;

@@ -1,0 +1,18 @@
+create or replace function _queue_set_paused(in_kind text, in_paused boolean) returns boolean language plpgsql as $$
+begin
+    perform _queue_check_kind(in_kind, 100);
+    if not in_paused then
+        update queue_kind k set paused = false where k.p_kind = in_kind and k.paused;
+    else
+        insert into queue_kind as k (p_kind, paused) values (in_kind, true)
+        on conflict on constraint queue_kind_pkey do update set paused = true where not k.paused;
+    end if;
+    return found;
+end $$;
+
+comment on function _queue_set_paused(text, boolean) is
+$$Pauses or resumes a kind.
+in_kind: the kind. in_paused: which of the two.
+Result: whether that changed anything.
+Errors: PQ001 for kind.
+Locks: the settings of the kind.$$;

@@ -1,0 +1,44 @@
+create or replace function queue_define(in_kind text, in_options jsonb default null) returns setof queue_kind
+    language plpgsql
+    security definer set search_path from current as $$
+declare
+    v_kind queue_kind;
+begin
+    perform _queue_check_kind(in_kind, 100);
+    perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
+        backoff_max_seconds, jitter, dead_letter_kind}');
+    lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
+    v_kind := _queue_settings(in_kind);
+    v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
+        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000), 300) else v_kind.timeout_seconds end;
+    v_kind.max_attempts := case when in_options ? 'max_attempts'
+        then _queue_integer(in_options, 'max_attempts', 1, 1000000000) else v_kind.max_attempts end;
+    v_kind.backoff_seconds := case when in_options ? 'backoff_seconds'
+        then coalesce(_queue_number(in_options, 'backoff_seconds', 0, 31536000), 0) else v_kind.backoff_seconds end;
+    v_kind.backoff_factor := case when in_options ? 'backoff_factor'
+        then coalesce(_queue_number(in_options, 'backoff_factor', 1, 100), 2) else v_kind.backoff_factor end;
+    v_kind.backoff_max_seconds := case when in_options ? 'backoff_max_seconds'
+        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0, 31536000), 3600) else v_kind.backoff_max_seconds end;
+    v_kind.jitter := case when in_options ? 'jitter'
+        then coalesce(_queue_number(in_options, 'jitter', 0, 1), 0) else v_kind.jitter end;
+    if in_options ? 'dead_letter_kind' then
+        v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
+        perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
+    end if;
+    insert into queue_kind values (v_kind.*)
+    on conflict on constraint queue_kind_pkey do update
+    set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
+        backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
+        backoff_max_seconds = excluded.backoff_max_seconds, jitter = excluded.jitter,
+        dead_letter_kind = excluded.dead_letter_kind;
+    return next v_kind;
+end $$;
+
+comment on function queue_define(text, jsonb) is
+$$Sets how a kind behaves; what isn't given stays as it is, and null brings the default back.
+in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, default null: for
+ever); backoff_seconds (0 to a year, default 0), backoff_factor (1 to 100, default 2), backoff_max_seconds (default 3600) and
+jitter (0 to 1, default 0): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused).
+Result: the settings.
+Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
+Locks: other definitions wait until the transaction ends; nothing else does.$$;

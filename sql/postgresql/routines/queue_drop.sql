@@ -1,0 +1,27 @@
+create or replace function queue_drop(in_kind text) returns setof queue_kind
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_kind queue_kind;
+begin
+    perform _queue_check_kind(in_kind, 100);
+    v_kind := _queue_settings(in_kind);
+    delete from delayed_queue q
+    where q.entry = any (array(
+        select p.entry from delayed_queue p
+        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update));
+    if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now) then
+        perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
+    end if;
+    delete from queue_kind k where k.p_kind = in_kind;
+    return next v_kind;
+end $$;
+
+comment on function queue_drop(text) is
+$$Removes a kind: its messages and its settings.
+in_kind: the kind.
+Result: the settings it had.
+Errors: PQ001 for kind, PQ004 while messages are held; then nothing is removed.
+Locks: the messages, in the order of their entries.$$;

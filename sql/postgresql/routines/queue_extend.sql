@@ -1,0 +1,22 @@
+create or replace function queue_extend(in_receipt text, in_seconds numeric, out receipt text, out outcome text)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_receipt record;
+begin
+    v_receipt := _queue_receipt(in_receipt);
+    perform _queue_check_seconds(in_seconds);
+    update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
+    where q.entry = v_receipt.entry and q.secret = v_receipt.secret;
+    receipt := in_receipt;
+    outcome := case when found then 'extended' else 'lost' end;
+end $$;
+
+comment on function queue_extend(text, numeric) is
+$$Keeps the hold of a message for so long from now; the receipt stays the same.
+in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed.
+Errors: PQ005 for what is no receipt, PQ001 for seconds.
+Locks: the message.$$;

@@ -1,0 +1,30 @@
+create or replace function queue_extend_many(in_receipts jsonb, in_seconds numeric)
+    returns table (receipt text, outcome text) language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_receipts record;
+    v_outcomes text[];
+    v_place bigint;
+begin
+    v_receipts := _queue_receipts(in_receipts);
+    perform _queue_check_seconds(in_seconds);
+    v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
+    for v_place in
+        update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
+        from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+        where q.entry = r.entry and q.secret = r.secret
+        returning r.place
+    loop
+        v_outcomes[v_place] := 'extended';
+    end loop;
+    return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
+end $$;
+
+comment on function queue_extend_many(jsonb, numeric) is
+$$Keeps the holds of many messages: queue_extend for each, in one statement.
+in_receipts: a JSON array of at most 10000 receipts. in_seconds: 0 to a year (31536000).
+Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
+Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
+Locks: the messages, in the order of their entries.$$;

@@ -1,0 +1,25 @@
+create or replace function queue_move(in_receipt text, in_to_kind text, in_options jsonb default null,
+    out receipt text, out outcome text) language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_receipt record;
+begin
+    v_receipt := _queue_receipt(in_receipt);
+    perform _queue_check_move(in_to_kind, in_options, v_now);
+    perform _queue_lock_moves(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
+        array[in_options ->> 'key']);
+    receipt := in_receipt;
+    outcome := _queue_move(v_receipt.entry, v_receipt.secret, in_to_kind, in_options, v_now);
+end $$;
+
+comment on function queue_move(text, text, jsonb) is
+$$Moves a message on to the next kind, atomically: it is in one of the two at every instant.
+in_receipt: what queue_reserve answered. in_to_kind: the kind, 1 to 95 characters. in_options: payload, headers and key in
+place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push.
+Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the key there;
+duplicate: the key is taken there, the target stays and the source is removed; lost (see queue_ack).
+Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers.
+Locks: the message and the one that has its key in the target, in the order of their entries.
+Where the idea comes from: Keuss's move-to-queue.$$;

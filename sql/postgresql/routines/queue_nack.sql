@@ -1,0 +1,23 @@
+create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_receipt record;
+begin
+    v_receipt := _queue_receipt(in_receipt);
+    perform _queue_check_nack(in_options);
+    receipt := in_receipt;
+    outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, queue_now());
+end $$;
+
+comment on function queue_nack(text, jsonb) is
+$$Gives a message back for a later try; a nack of the last delivery it may have (max_attempts) makes it a dead letter.
+in_receipt: what queue_reserve answered. in_options: delay_seconds (0 to a year; default the backoff of the kind:
+backoff_seconds * backoff_factor ^ (attempts - 1), at most backoff_max_seconds, less up to the share jitter of it at random);
+error (a text, kept with the last ten); payload (a new JSON payload); final (true: dead at once); count (false: the delivery
+doesn't count: a snooze, a shutdown; then there is no backoff).
+Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes its
+place, with the time it asks for.
+Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
+Locks: the message, and where it dies its key in the dead-letter kind.$$;

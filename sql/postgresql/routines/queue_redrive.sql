@@ -1,0 +1,41 @@
+create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint, out stayed bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_dead delayed_queue;
+    v_put record;
+begin
+    perform _queue_check_kind(in_kind, 100);
+    if in_max_messages is not null then
+        perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
+    end if;
+    went := 0;
+    stayed := 0;
+    for v_dead in
+        with d as materialized (
+            select q.* from delayed_queue q
+            where q.p_kind = in_kind and q.source_kind is not null and (q.reserved_at is null or q.scheduled_at <= v_now)
+            order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
+        select d.* from d order by d.source_key, d.source_kind
+    loop
+        v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
+            v_dead.source_priority, v_now, v_now, 0, null, 'ignore');
+        if v_put.outcome = 'created' then
+            update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
+            where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
+            delete from delayed_queue q where q.entry = v_dead.entry;
+            went := went + 1;
+        else
+            stayed := stayed + 1;
+        end if;
+    end loop;
+end $$;
+
+comment on function queue_redrive(text, bigint) is
+$$Sends dead letters back to the kinds they came from, with their keys, priorities and errors, as new entries with attempts 0.
+in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
+Result: went: how many; stayed: how many whose key is taken where they came from.
+Errors: PQ001 for kind and max_messages.
+Locks: the dead letters; what others hold or have locked stays.$$;

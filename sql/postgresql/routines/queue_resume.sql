@@ -1,0 +1,13 @@
+create or replace function queue_resume(in_kind text, out changed boolean)
+    language plpgsql
+    security definer set search_path from current as $$
+begin
+    changed := _queue_set_paused(in_kind, false);
+end $$;
+
+comment on function queue_resume(text) is
+$$Ends the pause of a kind.
+in_kind: the kind.
+Result: changed: false where it wasn't paused.
+Errors: PQ001 for kind.
+Locks: the settings of the kind.$$;

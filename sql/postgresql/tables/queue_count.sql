@@ -1,0 +1,14 @@
+-- What happened so far, by kind: every call appends a row and queue_prune folds them, because one row that all calls
+-- update would serialise them. No index: it is read whole.
+create table queue_count (
+    p_kind   text collate "C" not null,
+    pushed   bigint,
+    reserved bigint,
+    popped   bigint,
+    acked    bigint,
+    nacked   bigint,
+    moved    bigint,
+    dead     bigint,
+    expired  bigint
+);
+comment on table queue_count is 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats.';

@@ -1,0 +1,13 @@
+-- The settings of the kinds that somebody defined or paused; every other kind works with the defaults.
+create table queue_kind (
+    p_kind              text collate "C" constraint queue_kind_pkey primary key,    -- serves: every routine
+    timeout_seconds     numeric not null default 300,
+    max_attempts        integer,
+    backoff_seconds     numeric not null default 0,
+    backoff_factor      numeric not null default 2,
+    backoff_max_seconds numeric not null default 3600,
+    jitter              numeric not null default 0,
+    dead_letter_kind    text collate "C",
+    paused              boolean not null default false
+);
+comment on table queue_kind is 'Settings of kinds, written by queue_define, queue_pause and queue_resume.';
