@@ -20,9 +20,16 @@ from pathlib import Path
 
 import psycopg
 
+from pyqueue_sql.migrate import upgrade
+
 HERE = Path(__file__).parent / "storage" / "postgresql"
-DESIGNS = ("floor", "pgmq", "a", "b", "c", "e")
-TABLES = {"floor": "floor.queue", "pgmq": "pgmq.q_storage", "b": "b.message, b.ready, b.hold"}
+DESIGNS = ("floor", "pgmq", "a", "b", "c", "e", "pyqueue")
+TABLES = {
+    "floor": "floor.queue",
+    "pgmq": "pgmq.q_storage",
+    "b": "b.message, b.ready, b.hold",
+    "pyqueue": "pyqueue.delayed_queue, pyqueue.queue_count, pyqueue.queue_hint",
+}
 
 
 def table(design: str) -> str:
@@ -49,6 +56,16 @@ def life(design: str, batch: int) -> str:
             "select array_agg(id) as ids from u \\gset\n"
             "delete from floor.queue where id = any (:ids::bigint[]);\n"
         )
+    if design == "pyqueue" and batch == 1:
+        return (
+            "select receipt from pyqueue.queue_reserve('k') \\gset\n"
+            "select * from pyqueue.queue_ack(:receipt);\n"
+        )
+    if design == "pyqueue":
+        return (
+            f"select jsonb_agg(receipt) as ids from pyqueue.queue_reserve('k', 'w', {batch}) \\gset\n"
+            "select count(*) from pyqueue.queue_ack_many(:ids);\n"
+        )
     return (
         f"select array_agg(entry) as ids from {design}.reserve({batch}) \\gset\n"
         f"select {design}.ack(:ids::bigint[]);\n"
@@ -65,6 +82,8 @@ class Bench:
         if not self.admin.execute("select 1 from pg_namespace where nspname = 'pgmq'").fetchone():
             self.admin.execute(importlib.resources.files("pgmq").joinpath("sql/pgmq.sql").read_text())
         for design in DESIGNS:
+            if design == "pyqueue":
+                upgrade(self.url, schema="pyqueue")
             self.admin.execute((HERE / f"{design}.sql").read_text())
 
     def fill(self, design: str, count: int, priority: int = 0, delay: int = 0) -> None:

@@ -31,6 +31,7 @@
 \ir routines/_queue_message.sql
 \ir routines/_queue_check_nack.sql
 \ir routines/_queue_check_move.sql
+\ir routines/_queue_is_receipt.sql
 \ir routines/_queue_receipt.sql
 \ir routines/_queue_receipts.sql
 
@@ -40,6 +41,7 @@
 \ir routines/_queue_state.sql
 \ir routines/_queue_key.sql
 \ir routines/_queue_add_error.sql
+\ir routines/_queue_newest.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
 \ir routines/_queue_put_pending.sql

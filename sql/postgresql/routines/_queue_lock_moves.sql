@@ -1,4 +1,4 @@
-create or replace function _queue_lock_moves(in_entries bigint[], in_secrets uuid[], in_to_kinds text[], in_keys text[])
+create or replace function _queue_lock_moves(in_entries bigint[], in_secrets bytea[], in_to_kinds text[], in_keys text[])
     returns bigint[] language plpgsql as $$
 declare
     v_targets bigint[];
@@ -18,7 +18,7 @@ begin
         order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C");
 end $$;
 
-comment on function _queue_lock_moves(bigint[], uuid[], text[], text[]) is
+comment on function _queue_lock_moves(bigint[], bytea[], text[], text[]) is
 $$Locks what moves need, sources and the messages that have the keys of the targets, in the order of their entries, so that
 moves in opposite directions don't deadlock.
 in_entries, in_secrets: the receipts, taken apart. in_to_kinds, in_keys: where each goes; key NULL: its own.

@@ -1,4 +1,4 @@
-create or replace function _queue_move(in_entry bigint, in_secret uuid, in_to_kind text, in_options jsonb, in_now bigint)
+create or replace function _queue_move(in_entry bigint, in_secret bytea, in_to_kind text, in_options jsonb, in_now bigint)
     returns text language plpgsql as $$
 declare
     v_row delayed_queue;
@@ -20,7 +20,7 @@ begin
     return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
 
-comment on function _queue_move(bigint, uuid, text, jsonb, bigint) is
+comment on function _queue_move(bigint, bytea, text, jsonb, bigint) is
 $$Moves one message.
 in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked. in_now: the time of the
 call.

@@ -1,4 +1,4 @@
-create or replace function _queue_nack(in_entry bigint, in_secret uuid, in_options jsonb, in_now bigint) returns text
+create or replace function _queue_nack(in_entry bigint, in_secret bytea, in_options jsonb, in_now bigint) returns text
     language plpgsql as $$
 declare
     v_counts constant boolean := coalesce((in_options ->> 'count')::boolean, true);
@@ -39,7 +39,7 @@ begin
     return 'retry';
 end $$;
 
-comment on function _queue_nack(bigint, uuid, jsonb, bigint) is
+comment on function _queue_nack(bigint, bytea, jsonb, bigint) is
 $$Gives one message back.
 in_entry, in_secret: its receipt, taken apart. in_options: those of queue_nack, checked. in_now: the time of the call.
 Result: the outcome: retry, dead, lost.

@@ -7,23 +7,23 @@ begin
     return query
         with e as materialized (
             -- most messages are a key and a payload: those are checked here, all others one by one
-            select m.n, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
+            select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
                 and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
                 and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
             from jsonb_array_elements(in_messages) with ordinality m (message, n)),
         m as materialized (
-            select e.n, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
+            select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
                 v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts
             from e where e.plain
             union all
-            select e.n, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts
+            select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts
             from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
         f as materialized (
             select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
         i as (
-            insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
+            insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
                 created_at, attempts, max_attempts, ready_at, due_at)
-            select in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
+            select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
                 f.max_attempts, case when f.scheduled_at <= in_now then f.scheduled_at end,
                 case when f.scheduled_at > in_now then f.scheduled_at end
             from f order by f.p_key
@@ -39,5 +39,5 @@ end $$;
 comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
 $$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
 in_messages, in_options: as in queue_push_many. in_now: the time of the call.
-Result: a row a message, in their order.
+Result: a row a message, in their order, which is that of their entries too.
 Locks: none; waits for other transactions that are putting one of the keys.$$;

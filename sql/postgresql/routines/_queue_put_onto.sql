@@ -21,11 +21,14 @@ begin
         return 'held';
     end if;
     -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
-    v_at := case when v_time then in_scheduled_at when v_old.reserved_at is null then v_old.scheduled_at else in_now end;
+    v_at := case when v_time then in_scheduled_at when v_old.reserved_at is null then v_old.scheduled_at
+        else greatest((v_old.pending ->> 'scheduled_at')::bigint, in_now) end;
+    v_old := _queue_newest(v_old);
     update delayed_queue q
-    set payload = case when v_content then in_payload else q.payload end,
-        payload_bytes = case when v_content then in_payload_bytes else q.payload_bytes end,
-        headers = case when v_content then in_headers else q.headers end,
+    set payload = case when v_content then in_payload else v_old.payload end,
+        payload_bytes = case when v_content then in_payload_bytes else v_old.payload_bytes end,
+        headers = case when v_content then in_headers else v_old.headers end,
+        pending = null, pending_bytes = null,
         scheduled_at = v_at,
         ready_at = case when v_at <= in_now then v_at end,
         due_at = case when v_at > in_now then v_at end,

@@ -1,15 +1,9 @@
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
-declare
-    v_content constant boolean := in_row.pending ? 'content';
 begin
     if in_row.pending is null then
         return;
     end if;
-    if v_content then
-        in_row.payload := case when in_row.pending_bytes is null then in_row.pending -> 'payload' end;
-        in_row.payload_bytes := in_row.pending_bytes;
-        in_row.headers := nullif(in_row.pending -> 'headers', 'null');
-    end if;
+    in_row := _queue_newest(in_row);
     perform _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
         in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
 end $$;

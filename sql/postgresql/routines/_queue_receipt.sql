@@ -1,10 +1,10 @@
-create or replace function _queue_receipt(in_receipt text, out entry bigint, out secret uuid) language plpgsql as $$
+create or replace function _queue_receipt(in_receipt text, out entry bigint, out secret bytea) language plpgsql as $$
 begin
-    if in_receipt is null or in_receipt !~ '^[1-9][0-9]{0,17}-[0-9a-f]{32}$' then
+    if _queue_is_receipt(in_receipt) is not true then
         perform _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
     end if;
-    entry := split_part(in_receipt, '-', 1)::bigint;
-    secret := split_part(in_receipt, '-', 2)::uuid;
+    entry := left(in_receipt, -33)::bigint;
+    secret := decode(right(in_receipt, 32), 'hex');
 end $$;
 
 comment on function _queue_receipt(text) is

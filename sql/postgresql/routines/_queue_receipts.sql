@@ -1,4 +1,4 @@
-create or replace function _queue_receipts(in_receipts jsonb, out receipts text[], out entries bigint[], out secrets uuid[],
+create or replace function _queue_receipts(in_receipts jsonb, out receipts text[], out entries bigint[], out secrets bytea[],
     out places bigint[]) language plpgsql as $$
 declare
     v_bad text;
@@ -8,14 +8,14 @@ begin
     end if;
     receipts := array(select e.receipt from jsonb_array_elements_text(in_receipts) with ordinality e (receipt, n) order by e.n);
     select coalesce(e.receipt, 'null') into v_bad from unnest(receipts) with ordinality e (receipt, n)
-    where (e.receipt ~ '^[1-9][0-9]{0,17}-[0-9a-f]{32}$') is not true order by e.n limit 1;
+    where _queue_is_receipt(e.receipt) is not true order by e.n limit 1;
     if found then
         perform _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
     end if;
     select array_agg(s.entry order by s.entry), array_agg(s.secret order by s.entry), array_agg(s.n order by s.entry)
     into entries, secrets, places
     from (
-        select split_part(e.receipt, '-', 1)::bigint as entry, split_part(e.receipt, '-', 2)::uuid as secret, min(e.n) as n
+        select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, min(e.n) as n
         from unnest(receipts) with ordinality e (receipt, n) group by 1, 2) s;
 end $$;
 

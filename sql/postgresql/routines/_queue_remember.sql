@@ -1,7 +1,7 @@
 create or replace function _queue_remember(in_kind text, in_name text, in_bounds bigint[], in_offset integer, in_start bigint,
     in_took bigint, in_max integer, in_tids tid[], in_now bigint, in_alone boolean) returns void language plpgsql as $$
 declare
-    v_bounds bigint[] := coalesce(in_bounds, array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
+    v_bounds bigint[] := coalesce(nullif(in_bounds, '{}'), array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
         0, 9223372036854775807, 1000000, 0]);
     v_slow constant boolean := in_took > 60 + 3 * in_max;
     v_lane integer := 12;
@@ -12,6 +12,9 @@ begin
     if in_offset is null then
         if not v_slow then
             perform set_config(in_name, '', false);
+            return;
+        elsif in_bounds is null then
+            perform set_config(in_name, '{}', false);
             return;
         end if;
         v_bounds[1] := in_start + 50 * in_took;

@@ -1,5 +1,6 @@
 create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_bounds bigint[], in_offset integer,
-    in_low bigint, out tids tid[], out expired bigint) language plpgsql as $$
+    in_low bigint, out tids tid[], out expired bigint,
+    out last bigint) language plpgsql as $$
 declare
     v_rank constant bigint := in_bounds[12];
     v_low bigint;
@@ -14,15 +15,17 @@ begin
         return;
     elsif cardinality(in_bounds) = 15 then -- one priority in use: what stands before it, then it and what follows
         v_low := least(in_bounds[13 + in_offset], in_low);
-        select array_agg(r.tid), count(r.reserved_at) into tids, expired from (select l.* from (
+        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end
+        into tids, expired, last
+        from (select l.* from (
             select * from (
-                select q.ctid as tid, q.reserved_at from delayed_queue q
+                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                     and -q.priority::integer < v_rank
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) a
             union all
             select * from (
-                select q.ctid, q.reserved_at from delayed_queue q
+                select q.ctid, q.reserved_at, -q.priority::integer, q.ready_at from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                     and (-q.priority::integer, q.ready_at) >= (v_rank, v_low)
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) b
@@ -47,6 +50,7 @@ comment on function _queue_scan(text, bigint, integer, bigint[], integer, bigint
 $$The next messages of the ready line, locked.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_bounds: see _queue_take. in_offset: NULL: from the
 start; 0: from the bounds; 2: from the older marks. in_low: no later than this place, NULL for none.
-Result: tids, row identifiers (NULL for none), and how many of them are expired holds. A lane with the gap behind it is one range of the index, so a priority that
+Result: tids, row identifiers (NULL for none), how many of them are expired holds, and last, the bound
+that they give, where one priority is in use and all are of it. A lane with the gap behind it is one range of the index, so a priority that
 comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;

@@ -4,11 +4,14 @@ create or replace function queue_extend(in_receipt text, in_seconds numeric, out
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_until bigint;
     v_receipt record;
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
-    update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
+    v_until := v_now + in_seconds * 1000000;
+    update delayed_queue q
+    set scheduled_at = v_until, due_at = least(q.due_at, v_until) -- the timetable may have the end of the hold already
     where q.entry = v_receipt.entry and q.secret = v_receipt.secret;
     receipt := in_receipt;
     outcome := case when found then 'extended' else 'lost' end;

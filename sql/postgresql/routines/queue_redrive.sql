@@ -16,7 +16,8 @@ begin
     for v_dead in
         with d as materialized (
             select q.* from delayed_queue q
-            where q.p_kind = in_kind and q.source_kind is not null and (q.reserved_at is null or q.scheduled_at <= v_now)
+            where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                and (q.reserved_at is null or q.scheduled_at <= v_now)
             order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
         select d.* from d order by d.source_key, d.source_kind
     loop

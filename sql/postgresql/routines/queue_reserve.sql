@@ -10,6 +10,7 @@ declare
     v_now constant bigint := queue_now();
     v_left integer := coalesce(in_max_messages, 1);
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
+    v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
     v_kind queue_kind;
     v_until bigint;
     v_take record;
@@ -39,7 +40,7 @@ begin
             with u as (
                 update delayed_queue q
                 set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
-                    secret = gen_random_uuid()
+                    secret = substr(sha256(v_seed || int8send(q.entry)), 1, 16)
                 where q.ctid = any (v_take.tids) and q.pending is null
                     and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -47,7 +48,7 @@ begin
                     q.ready_at)
             select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
                 u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-                u.entry || '-' || replace(u.secret::text, '-', '')
+                u.entry || '-' || encode(u.secret, 'hex')
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
         insert into queue_count (p_kind, reserved, expired) values (in_kind, v_rows, nullif(v_take.expired, 0));
