@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from pyqueue_sql.migrate import upgrade
 
@@ -41,34 +42,30 @@ def push_sql(design: str, count: int, priority: int = 0, delay: int = 0) -> str:
     return f"select {schema}.push({count}, {priority}, {delay})"
 
 
-def life(design: str, batch: int) -> str:
-    """The pgbench script of one reserve and one ack of `batch` messages."""
+def life(design: str, batch: int) -> tuple[str, str]:
+    """The two statements of a message's life: what takes `batch` messages and answers ids, and what finishes :ids."""
     if design == "pgmq":
         return (
-            f"select array_agg(msg_id) as ids from pgmq.read('storage', 30, {batch}) \\gset\n"
-            "select pgmq.delete('storage', :ids::bigint[]);\n"
+            f"select array_agg(msg_id) as ids from pgmq.read('storage', 30, {batch})",
+            "select count(*) from pgmq.delete('storage', :ids::bigint[])",
         )
     if design == "floor":
         return (
-            "with u as (update floor.queue q set vt = common.now_us() + 30000000 where q.id = any (array(\n"
-            "select id from floor.queue where vt <= (select common.now_us()) order by vt\n"
-            f"limit {batch} for update skip locked)) returning q.id, q.payload)\n"
-            "select array_agg(id) as ids from u \\gset\n"
-            "delete from floor.queue where id = any (:ids::bigint[]);\n"
+            "with u as (update floor.queue q set vt = common.now_us() + 30000000 where q.id = any (array("
+            "select id from floor.queue where vt <= (select common.now_us()) order by vt "
+            f"limit {batch} for update skip locked)) returning q.id, q.payload) select array_agg(id) as ids from u",
+            "delete from floor.queue where id = any (:ids::bigint[])",
         )
     if design == "pyqueue" and batch == 1:
-        return (
-            "select receipt from pyqueue.queue_reserve('k') \\gset\n"
-            "select * from pyqueue.queue_ack(:receipt);\n"
-        )
+        return "select receipt as ids from pyqueue.queue_reserve('k')", "select * from pyqueue.queue_ack(:ids)"
     if design == "pyqueue":
         return (
-            f"select jsonb_agg(receipt) as ids from pyqueue.queue_reserve('k', 'w', {batch}) \\gset\n"
-            "select count(*) from pyqueue.queue_ack_many(:ids);\n"
+            f"select jsonb_agg(receipt) as ids from pyqueue.queue_reserve('k', 'w', {batch})",
+            "select count(*) from pyqueue.queue_ack_many(:ids::jsonb)",
         )
     return (
-        f"select array_agg(entry) as ids from {design}.reserve({batch}) \\gset\n"
-        f"select {design}.ack(:ids::bigint[]);\n"
+        f"select array_agg(entry) as ids from {design}.reserve({batch})",
+        f"select {design}.ack(:ids::bigint[])",
     )
 
 
@@ -96,7 +93,7 @@ class Bench:
     def rate(self, design: str, batch: int, clients: int, seconds: int | None = None, calls: int | None = None) -> float:
         """Messages a second through reserve and ack."""
         with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
-            script.write(life(design, batch))
+            script.write("{} \\gset\n{};\n".format(*life(design, batch)))
             script.flush()
             length = ["-t", str(calls)] if calls else ["-T", str(seconds or self.seconds)]
             done = subprocess.run(
@@ -136,38 +133,49 @@ def delayed(bench: Bench, design: str, batch: int, clients: int) -> float:
     return bench.rate(design, batch, clients)
 
 
+def consume(bench: Bench, design: str, until: threading.Event) -> None:
+    take, finish = life(design, 10)
+    finish = finish.replace(":ids::bigint[]", "%s::bigint[]").replace(":ids::jsonb", "%s::jsonb")
+    with psycopg.connect(bench.url, autocommit=True) as connection:
+        while not until.is_set():
+            row = connection.execute(take).fetchone()
+            if row and row[0]:
+                connection.execute(finish, (Jsonb(row[0]) if design == "pyqueue" else row[0],))
+            else:
+                time.sleep(0.005)
+
+
 def late_commit(bench: Bench, design: str) -> float:
-    """Seconds from the commit of a push that commits one second late to its delivery, under a snapshot and load."""
+    """Seconds from the commit of a push that took one second to its delivery, with a snapshot open and others at work."""
+    heap = table(design).split(",")[0]
+    column = {"pgmq": "msg_id", "floor": "id"}.get(design, "entry")
     bench.fresh(design)
+    done = threading.Event()
+    workers = [threading.Thread(target=consume, args=(bench, design, done)) for _ in range(2)]
     with psycopg.connect(bench.url) as holder, psycopg.connect(bench.url) as late:
         holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         holder.execute("select count(*) from pg_class")
-        bench.fill(design, 130_000)
-        bench.rate(design, 100, 1, calls=1000)
-        worker = threading.Thread(target=bench.rate, args=(design, 1, 2, 6))
-        worker.start()
-        time.sleep(1)
+        bench.fill(design, 50_000)
+        bench.rate(design, 100, 1, calls=500)
+        for worker in workers:
+            worker.start()
         late.execute(push_sql(design, 1))
-        key = late.execute(f"select max({'msg_id' if design == 'pgmq' else 'id' if design == 'floor' else 'entry'}) from "
-                           + table(design).split(",")[0]).fetchone()  # fmt: skip
-        feeder = time.monotonic() + 1
-        while time.monotonic() < feeder:
-            bench.admin.execute(push_sql(design, 100))
+        row = late.execute(f"select max({column}) from {heap}").fetchone()
+        committed = time.monotonic() + 1
+        pushed = False
+        while time.monotonic() < committed + 5:
+            bench.admin.execute(push_sql(design, 5))
             time.sleep(0.02)
-        late.commit()
-        committed = time.monotonic()
-        column = "msg_id" if design == "pgmq" else "id" if design == "floor" else "entry"
-        while time.monotonic() < committed + 4:
-            bench.admin.execute(push_sql(design, 100))
-            left = bench.admin.execute(
-                f"select 1 from {table(design).split(',')[0]} where {column} = %s", key
-            ).fetchone()
-            if not left:
+            if not pushed and time.monotonic() >= committed:
+                late.commit()
+                pushed, committed = True, time.monotonic()
+            if pushed and not bench.admin.execute(f"select 1 from {heap} where {column} = %s", row).fetchone():
                 break
-            time.sleep(0.02)
         waited = time.monotonic() - committed
-        worker.join()
-        return waited
+        done.set()
+        for worker in workers:
+            worker.join()
+    return waited
 
 
 def main() -> None:

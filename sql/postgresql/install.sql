@@ -2,6 +2,9 @@
 --     psql -v ON_ERROR_STOP=1 -1 -f sql/postgresql/install.sql
 -- The order below is the only load order; migrations are frozen from it.
 
+-- Routines remember the search path they are made with: pg_temp has to be its end.
+select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.current_schema()) || ', pg_temp', false);
+
 -- tables
 \ir tables/queue_kind.sql
 \ir tables/delayed_queue.sql

@@ -11,7 +11,7 @@ begin
     perform _queue_check_seconds(in_seconds);
     v_until := v_now + in_seconds * 1000000;
     update delayed_queue q
-    set scheduled_at = v_until, due_at = least(q.due_at, v_until) -- the timetable may have the end of the hold already
+    set scheduled_at = v_until, due_at = case when q.due_at > v_until then v_until else q.due_at end
     where q.entry = v_receipt.entry and q.secret = v_receipt.secret;
     receipt := in_receipt;
     outcome := case when found then 'extended' else 'lost' end;

@@ -15,7 +15,7 @@ begin
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
     for v_place in
         update delayed_queue q
-        set scheduled_at = v_until, due_at = least(q.due_at, v_until) -- the timetable may have the end of the hold already
+        set scheduled_at = v_until, due_at = case when q.due_at > v_until then v_until else q.due_at end
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
         where q.entry = r.entry and q.secret = r.secret
         returning r.place
