@@ -1,0 +1,38 @@
+# Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint clean
+.DELETE_ON_ERROR:
+
+PYTHON ?=
+DEMO_ARGS ?=
+TEST_ARGS ?=
+PINNED := pyproject.toml requirements/constraints.txt requirements/make-venv.sh
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1: /p' Makefile
+
+demo: .venv/installed ## a day of flights through the queue, on a PostgreSQL of its own; DEMO_ARGS="…"
+	@.venv/bin/pyqueue demo $(DEMO_ARGS)
+
+test: .venv/installed ## the tests, the quick ones first; TEST_ARGS="…" for pytest, PYQUEUE_TEST_URL for another server
+	@.venv/bin/python -m pytest $(TEST_ARGS)
+
+lint: .venv/linters ## formatting, lint and types of the Python, lint of the migrations
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/pyright
+	@set -- migrations/frozen/postgresql/*.up.sql; test ! -e "$$1" || .venv/bin/squawk "$$@"
+
+clean: ## remove what was installed and cached
+	rm -rf .venv dist .hypothesis .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/installed: $(PINNED)
+	@echo "installing below .venv …"
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo,test
+	@touch $@
+
+.venv/linters: .venv/installed
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh lint
+	@touch $@

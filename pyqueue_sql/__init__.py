@@ -1,0 +1,36 @@
+"""A delayed message queue inside the database: this is its thin Python client."""
+
+from pyqueue_sql.aio import AsyncQueue
+from pyqueue_sql.client import Queue
+from pyqueue_sql.errors import (
+    InvalidOption,
+    InvalidParameter,
+    InvalidPayload,
+    InvalidReceipt,
+    MigrationError,
+    QueueError,
+    Refused,
+)
+from pyqueue_sql.models import Kind, Message, Outcome, Pushed, Redriven, Stats, to_datetime, to_microseconds
+from pyqueue_sql.options import UNSET
+
+__all__ = [
+    "UNSET",
+    "AsyncQueue",
+    "InvalidOption",
+    "InvalidParameter",
+    "InvalidPayload",
+    "InvalidReceipt",
+    "Kind",
+    "Message",
+    "MigrationError",
+    "Outcome",
+    "Pushed",
+    "Queue",
+    "QueueError",
+    "Redriven",
+    "Refused",
+    "Stats",
+    "to_datetime",
+    "to_microseconds",
+]

@@ -1,0 +1,44 @@
+"""The command line, `pyqueue`."""
+
+from __future__ import annotations
+
+import click
+
+from pyqueue_sql.cli import kinds, messages, schema
+from pyqueue_sql.cli.common import Commands
+
+
+@click.group(cls=Commands, epilog="Each command has its own --help, with examples.")
+@click.version_option(package_name="pyqueue_sql")
+def main() -> None:
+    """A delayed message queue inside the database.
+
+    Commands read and write JSON, a line a message, so that they pipe into one another and into jq. The
+    database is named by --url or PYQUEUE_URL: postgresql://user:password@host:port/database.
+
+    \b
+      export PYQUEUE_URL=postgresql://localhost/app
+      pyqueue upgrade
+      pyqueue push mail '{"to": "ann@example.org"}' --key welcome/ann --delay 60
+      pyqueue reserve mail --max 10 | tee work.jsonl | pyqueue ack -
+
+    Exit codes: 0 fine; 1 nothing there, or a receipt was lost; 2 wrong usage; 3 the queue or the database
+    refused; 4 no connection.
+    """
+
+
+@main.command(
+    add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+@click.pass_context
+def demo(ctx: click.Context) -> None:
+    """Replay a year of flights through the queue and count what came out."""
+    # imported late: it has dependencies of its own, and nothing else here is to wait for them
+    from pyqueue_sql.demo.cli import demo as command
+
+    command.main(ctx.args, prog_name=ctx.command_path)
+
+
+for group in (schema, messages, kinds):
+    for command in group.COMMANDS:
+        main.add_command(command)

@@ -1,0 +1,235 @@
+"""The queue in Python: one method a routine, over a psycopg connection of the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, TypeVar, Unpack
+
+import psycopg
+from psycopg.rows import tuple_row
+
+from pyqueue_sql import call
+from pyqueue_sql.errors import InvalidParameter, from_sqlstate
+from pyqueue_sql.models import Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
+from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOptions
+
+T = TypeVar("T")
+
+
+def fail(error: psycopg.Error | UnicodeEncodeError) -> NoReturn:
+    """Raise the queue's error that the driver's exception stands for, or that itself where it is no such."""
+    if isinstance(error, UnicodeEncodeError):
+        raise InvalidParameter(f"no text for a database: {error.reason}") from error
+    ours = from_sqlstate(error.sqlstate, error.diag.message_primary or str(error))
+    if ours is None and isinstance(error, psycopg.DataError) and error.sqlstate is None:
+        ours = InvalidParameter(str(error))
+    if ours is None:
+        raise error
+    raise ours from error
+
+
+class Queue:
+    """The routines over one connection.
+
+    The caller owns the transaction: nothing here commits or rolls back, so that a push can ride in the
+    application's own transaction. With `autocommit` each call is a transaction of its own. The search path of
+    the connection has to lead to the schema that holds the queue.
+
+    Methods raise `QueueError`s for what the queue refuses, and the driver's exceptions for everything else.
+    That a receipt is lost is an answer, not an error.
+
+    Args:
+        connection: psycopg 3, sync; how its rows and cursors are made doesn't matter.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    @property
+    def connection(self) -> psycopg.Connection[Any]:
+        """The connection that the calls go through."""
+        return self._connection
+
+    def _run(self, what: call.Call[T]) -> T:
+        try:
+            # not execute() of the connection: its rows are whatever the caller wants them to be
+            cursor = self._connection.cursor(row_factory=tuple_row)
+            rows = cursor.execute(what.text, what.params).fetchall()
+        except (psycopg.Error, UnicodeEncodeError) as error:
+            fail(error)
+        return what.result(rows)
+
+    def push(
+        self, kind: str, key: str | None = None, payload: Any = None, **options: Unpack[PushOptions]
+    ) -> Pushed:
+        """Put one message.
+
+        Args:
+            kind: the queue, 1 to 95 characters.
+            key: what makes it that message, 1 to 200 characters; None: a time-ordered UUID.
+            payload: anything that JSON can hold; None is its null.
+            **options: see `PushOptions`.
+
+        Returns:
+            Its key, its time and whether it was created, ignored, replaced or (while somebody holds it) held.
+        """
+        return self._run(call.push(kind, key, payload, options))
+
+    def push_bytes(
+        self, kind: str, key: str | None, payload_bytes: bytes, **options: Unpack[PushOptions]
+    ) -> Pushed:
+        """Put one message whose payload comes back byte for byte; else the same as `push`."""
+        return self._run(call.push_bytes(kind, key, payload_bytes, options))
+
+    def push_many(
+        self, kind: str, messages: Iterable[Mapping[str, Any]], **options: Unpack[PushOptions]
+    ) -> list[Pushed]:
+        """Put many messages in one statement; some thousands at a time is best.
+
+        Args:
+            kind: the queue.
+            messages: each with `key`, `payload` and any of the push options.
+            **options: for messages that don't say otherwise, see `PushOptions`.
+
+        Returns:
+            One a message, in order. Keys that come twice answer as if pushed one after another.
+        """
+        return self._run(call.push_many(kind, messages, options))
+
+    def reserve(
+        self,
+        kind: str,
+        worker: str | None = None,
+        max_messages: int = 1,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> list[Message]:
+        """Take ready messages; until the timeout nobody else gets them.
+
+        Args:
+            kind: the queue.
+            worker: who takes them, for people; None: login and connection.
+            max_messages: how many at most.
+            timeout_seconds: how long to hold them; None: as the kind is set.
+
+        Returns:
+            The messages with their receipts, best first; an empty list where none is ready.
+        """
+        return self._run(call.reserve(kind, worker, max_messages, {"timeout_seconds": timeout_seconds}))
+
+    def pop(self, kind: str, max_messages: int = 1) -> list[Message]:
+        """Take and remove up to `max_messages` ready messages: at most once, for what may be lost."""
+        return self._run(call.pop(kind, max_messages))
+
+    def extend(self, receipt: str, seconds: float) -> Outcome:
+        """Keep a hold for so many seconds from now; the outcome is extended or lost."""
+        return self._run(call.extend(receipt, seconds))
+
+    def extend_many(self, receipts: Iterable[str], seconds: float) -> list[Outcome]:
+        """Keep many holds; one outcome a receipt, in order, see `extend`."""
+        return self._run(call.extend_many(receipts, seconds))
+
+    def ack(self, receipt: str) -> Outcome:
+        """Say that the work is done; the outcome is acked or lost."""
+        return self._run(call.ack(receipt))
+
+    def ack_many(self, receipts: Iterable[str]) -> list[Outcome]:
+        """Say that the work is done; one outcome a receipt, in order, see `ack`."""
+        return self._run(call.ack_many(receipts))
+
+    def nack(self, receipt: str, **options: Unpack[NackOptions]) -> Outcome:
+        """Give a message back for a later try.
+
+        Args:
+            receipt: of `reserve`.
+            **options: see `NackOptions`.
+
+        Returns:
+            The outcome: retry, dead (that was the last attempt) or lost.
+        """
+        return self._run(call.nack(receipt, options))
+
+    def nack_many(self, receipts: Iterable[str], **options: Unpack[NackOptions]) -> list[Outcome]:
+        """Give many messages back with the same options; one outcome a receipt, in order, see `nack`."""
+        return self._run(call.nack_many(receipts, options))
+
+    def move(self, receipt: str, to_kind: str, **options: Unpack[MoveOptions]) -> Outcome:
+        """Hand a message to the next kind, atomically.
+
+        Args:
+            receipt: of `reserve`.
+            to_kind: the next queue.
+            **options: see `MoveOptions`.
+
+        Returns:
+            The outcome: moved, duplicate (its key is there already: that one stays, this one goes) or lost.
+        """
+        return self._run(call.move(receipt, to_kind, options))
+
+    def move_many(self, moves: Iterable[Mapping[str, Any]], **options: Unpack[MoveOptions]) -> list[Outcome]:
+        """Hand many messages to their next kinds in one statement.
+
+        Args:
+            moves: each with `receipt`, `to_kind` and any of the move options.
+            **options: for moves that don't say otherwise, see `MoveOptions`.
+
+        Returns:
+            One outcome a move, in order, see `move`.
+        """
+        return self._run(call.move_many(moves, options))
+
+    def get(self, kind: str, key: str) -> Message | None:
+        """Look at one message and its state, or find that it isn't there; changes nothing."""
+        return self._run(call.get(kind, key))
+
+    def peek(self, kind: str, max_messages: int = 10) -> list[Message]:
+        """Look at up to `max_messages` messages and their states, in order of delivery; changes nothing."""
+        return self._run(call.peek(kind, max_messages))
+
+    def remove(self, kind: str, key: str) -> RemoveOutcome:
+        """Remove a message that nobody holds; the answer is removed, held or absent."""
+        return self._run(call.remove(kind, key))
+
+    def purge(self, kind: str, max_messages: int | None = None) -> int:
+        """Remove all messages of a kind that nobody holds, or so many of them; returns how many went."""
+        return self._run(call.purge(kind, max_messages))
+
+    def define(self, kind: str, **options: Unpack[DefineOptions]) -> Kind:
+        """Change settings of a kind, see `DefineOptions`; returns all of them. None resets a setting."""
+        return self._run(call.define(kind, options))
+
+    def drop(self, kind: str) -> Kind:
+        """Drop a kind and its settings, which are returned.
+
+        Raises:
+            Refused: somebody holds messages of it.
+        """
+        return self._run(call.drop(kind))
+
+    def pause(self, kind: str) -> bool:
+        """Stop deliveries of a kind everywhere; returns whether that changed anything."""
+        return self._run(call.pause(kind))
+
+    def resume(self, kind: str) -> bool:
+        """Go on with deliveries of a kind; returns whether that changed anything."""
+        return self._run(call.resume(kind))
+
+    def redrive(self, kind: str, max_messages: int | None = None) -> Redriven:
+        """Send dead letters back to where they came from.
+
+        Args:
+            kind: the dead-letter kind.
+            max_messages: how many at most; None: all.
+
+        Returns:
+            How many went, and how many stayed because their key is taken there.
+        """
+        return self._run(call.redrive(kind, max_messages))
+
+    def prune(self, max_rows: int | None = None) -> int:
+        """Remove what is past its time, up to `max_rows` rows; returns how many. Call it now and then."""
+        return self._run(call.prune(max_rows))
+
+    def stats(self, kind: str | None = None) -> list[Stats]:
+        """Count the messages of a kind, or of all; it reads them all, so not too often."""
+        return self._run(call.stats(kind))

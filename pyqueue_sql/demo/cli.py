@@ -1,0 +1,163 @@
+"""The command `pyqueue demo`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import click
+import psycopg
+
+from pyqueue_sql import QueueError, migrate
+from pyqueue_sql.connect import ConnectionFailed
+from pyqueue_sql.demo import DemoError
+from pyqueue_sql.embedded import EmbeddedServerError, start_server
+
+DEFAULT_SECONDS = 45.0
+OURS_PREFIX = "flights."
+THEIRS_PREFIX = "pyqueue_demo.flights."
+WRONG, QUEUE_ERROR, CONNECTION_ERROR, INTERRUPTED = 1, 3, 4, 130
+
+
+@click.command()
+@click.option(
+    "--url",
+    envvar="PYQUEUE_URL",
+    help="Run on this PostgreSQL, postgresql://…; without it on one of its own, which is gone afterwards.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.1),
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    help="How long the flights take.",
+)
+@click.option(
+    "--flights",
+    type=click.IntRange(min=1),
+    help="Only so many, the first of the year; else all 336,776.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="Processes that let flights depart; one more drains those that arrived.",
+)
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the data of the server of its own in this folder.",
+)
+def demo(url: str | None, seconds: float, flights: int | None, workers: int, data: Path | None) -> None:
+    """Replay the flights that left New York in 2013 through the queue.
+
+    Every flight is a message, keyed by what identifies it and delivered at its scheduled departure, in a
+    year that takes 45 seconds. All are pushed twice, and no second message comes of it. Worker processes move
+    the flights that departed to a second kind, with their arrival in the payload, where another takes them
+    out; a cancelled flight fails, is tried again, and ends as a dead letter.
+
+    At the end a table has the counts next to those of the data file. Lateness is from due to reserved, by the
+    clock of the database.
+
+    \b
+    Exit codes:
+      0    every flight came once and to its place
+      1    one is missing, doubled or in the wrong place; or, in the default time, p99 of lateness is over 1 s
+      2    wrong usage
+      3    the queue refused something: messages are in the kinds of the demo already
+      4    no connection, or no server
+      130  Ctrl-C
+
+    \b
+    Examples:
+      pyqueue demo
+      pyqueue demo --flights 20000 --seconds 10
+      pyqueue demo --url postgresql://me@db.example/app
+
+    With --url the kinds are called pyqueue_demo.flights.… and are removed at the end. The queue itself is
+    installed where it isn't yet, and stays.
+    """
+    if url and data:
+        raise click.UsageError("--data is for the server of the demo's own: not together with --url")
+    try:
+        with _terminating(), _server(url, data) as server_url:
+            right = _run(server_url, seconds, flights, workers, ours=not url, temporary=not url and not data)
+    except KeyboardInterrupt:
+        click.echo("interrupted; everything the demo made is removed", err=True)
+        sys.exit(INTERRUPTED)
+    except (ConnectionFailed, EmbeddedServerError, psycopg.OperationalError) as error:
+        _fail(error, CONNECTION_ERROR)
+    except (DemoError, QueueError, psycopg.Error) as error:
+        _fail(error, QUEUE_ERROR)
+    sys.exit(0 if right else WRONG)
+
+
+def _run(url: str, seconds: float, limit: int | None, workers: int, *, ours: bool, temporary: bool) -> bool:
+    """Replay and show; return whether all was right."""
+    try:
+        from rich.console import Console
+
+        from pyqueue_sql.demo.display import Display, show_verdict
+    except ImportError as error:
+        raise DemoError(f"{error.name} is not installed: pip install 'pyqueue_sql[demo]'") from None
+    from pyqueue_sql.demo.data import read_flights
+    from pyqueue_sql.demo.load import Kinds
+    from pyqueue_sql.demo.replay import Plan, replay
+
+    console = Console()
+    kinds = Kinds.named(OURS_PREFIX if ours else THEIRS_PREFIX)
+    with Display(console, kinds) as display:
+        if ours or migrate.current(url) is None:
+            migrate.upgrade(url)
+            display.say("the queue is installed")
+        flights = read_flights(limit)
+        plan = Plan(
+            url=url,
+            kinds=kinds,
+            flights=flights,
+            seconds=seconds,
+            workers=workers,
+            punctual=seconds == DEFAULT_SECONDS,
+            cleanup=not temporary,
+        )
+        verdict = replay(plan, display)
+    show_verdict(console, verdict)
+    return not verdict.problems
+
+
+@contextmanager
+def _server(url: str | None, data: Path | None) -> Generator[str]:
+    """Give the URL of the server that was named, or of one that lives as long as this block."""
+    if url:
+        yield url
+    else:
+        with start_server(data) as server:
+            click.echo(f"PostgreSQL {server.version} on 127.0.0.1:{server.port}, data in {server.data_dir}")
+            yield server.url
+
+
+@contextmanager
+def _terminating() -> Generator[None]:
+    """Let the signals that end a process end it as Ctrl-C does, so that all is cleaned up."""
+    names = (signal.SIGTERM, signal.SIGHUP)
+    before = {name: signal.signal(name, _interrupt) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    raise KeyboardInterrupt
+
+
+def _fail(error: Exception, code: int) -> NoReturn:
+    click.echo(f"pyqueue demo: {error}", err=True)
+    sys.exit(code)

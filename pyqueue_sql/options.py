@@ -1,0 +1,155 @@
+"""The options of the calls as typed keywords, and how they become the routines' JSON.
+
+They are keywords of one dict, so that a call without any costs nothing, and so that an option that only a
+newer server knows can be passed. The server is the one that refuses an unknown one.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, Literal, TypedDict
+
+from pyqueue_sql.errors import InvalidOption, InvalidPayload, QueueError
+from pyqueue_sql.models import to_microseconds
+
+OnDuplicate = Literal["ignore", "replace", "keep_time", "push_back"]
+
+
+class Unset(enum.Enum):
+    """The type of `UNSET`."""
+
+    UNSET = "UNSET"
+
+
+UNSET: Final = Unset.UNSET
+"""An option that isn't given, where None has a meaning of its own (a payload None is JSON's null)."""
+
+
+class PushOptions(TypedDict, total=False):
+    """Options of `push`, `push_bytes` and of each message of `push_many`; None is as good as not given."""
+
+    delay_seconds: float | None
+    """Deliver so many seconds from now."""
+    scheduled_at: datetime | int | str | None
+    """Deliver at: an aware datetime, microseconds since 1970, or ISO 8601 with an offset."""
+    priority: int | None
+    """Higher first, -32768 to 32767; 0 unless given."""
+    headers: Mapping[str, Any] | None
+    """String keys, scalar values."""
+    attempts: int | None
+    """Deliveries that it has had already."""
+    max_attempts: int | None
+    """Deliveries that it may have, in place of its kind's setting."""
+    on_duplicate: OnDuplicate | None
+    """Where the key is there: `ignore` the push (the default), `replace` payload and time, `keep_time`
+    (payload only), `push_back` (time only)."""
+
+
+class NackOptions(TypedDict, total=False):
+    """Options of `nack` and `nack_many`; a payload None is JSON's null, any other None is not given."""
+
+    delay_seconds: float | None
+    """Try again so many seconds from now, in place of the kind's backoff."""
+    error: Any
+    """What went wrong; kept with the message."""
+    payload: Any
+    """A new payload."""
+    final: bool | None
+    """True: dead at once."""
+    count: bool | None
+    """False: this attempt doesn't count."""
+
+
+class MoveOptions(TypedDict, total=False):
+    """Options of `move` and of each of `move_many`; payload and headers None are null, others not given."""
+
+    payload: Any
+    """A new payload."""
+    headers: Mapping[str, Any] | Unset | None
+    """New headers."""
+    key: str | None
+    """A new key."""
+    delay_seconds: float | None
+    """Deliver so many seconds from now."""
+    priority: int | None
+    """A new priority."""
+    on_duplicate: OnDuplicate | None
+    """Where the key is in the target already; see `PushOptions`."""
+
+
+class DefineOptions(TypedDict, total=False):
+    """Settings of a kind; those that aren't given stay as they are."""
+
+    timeout_seconds: float | None
+    """How long a reservation lasts."""
+    max_attempts: int | None
+    """Deliveries until a message is dead; None: for ever."""
+    backoff_seconds: float | None
+    """How long after its first failure a message is tried again."""
+    backoff_factor: float | None
+    """By how much that grows with each failure."""
+    backoff_max_seconds: float | None
+    """Where it stops growing."""
+    jitter: float | None
+    """The share of it, 0 to 1, that is left to chance."""
+    dead_letter_kind: str | None
+    """Where the dead go; None: `<kind>.dead`."""
+
+
+_encode: Callable[[Any], str] = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":")
+).encode
+
+
+def to_json(value: Any, error: type[QueueError] = InvalidPayload) -> str:
+    """Return the value as JSON text.
+
+    Args:
+        value: what `json.dumps` takes, but neither NaN nor infinity.
+        error: what to raise.
+
+    Raises:
+        InvalidPayload: it has no JSON form (or another error, as named).
+    """
+    try:
+        text = _encode(value)
+        if not text.isascii():
+            text.encode()  # lone surrogates: the driver would find them too, but not say where
+        return text
+    except (TypeError, ValueError, RecursionError) as cause:
+        raise error(f"no JSON can be made of it: {cause}") from cause
+
+
+def plain(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the options that are given, with times as integers.
+
+    Args:
+        options: names and values.
+        nullable: names for which None is a value.
+
+    Raises:
+        InvalidOption: scheduled_at is a datetime without a time zone.
+    """
+    given = {
+        name: value
+        for name, value in options.items()
+        if value is not UNSET and (value is not None or name in nullable)
+    }
+    at = given.get("scheduled_at")
+    if isinstance(at, datetime):
+        try:
+            given["scheduled_at"] = to_microseconds(at)
+        except ValueError as cause:
+            raise InvalidOption(f"option scheduled_at: {cause}") from cause
+    return given
+
+
+def render(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> str | None:
+    """Return the options as JSON text, None where there are none; arguments and errors are as for `plain`."""
+    if not options:
+        return None
+    given = plain(options, nullable)
+    return to_json(given, InvalidOption) if given else None

@@ -1,0 +1,122 @@
+"""One of the processes of a history: it does what workers do, good and bad, until it is told to stop."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.concurrency.history import Recorder
+from tests.conformance.harness import Harness, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyqueue_sql import Message, Outcome
+
+NAME = "history"
+"""The name of the workers' connections."""
+
+
+def work(url: str, path: str, stop: str, seed: int) -> None:
+    """Work on the kinds in and out until the file `stop` exists; connections that are cut are made anew.
+
+    Args:
+        url: of the database.
+        path: where the history goes.
+        stop: a file whose existence means: stop.
+        seed: of the choices.
+    """
+    harness, recorder, chance = Harness(url), Recorder(Path(path)), random.Random(seed)
+    while not Path(stop).exists():
+        try:
+            worker = Worker(harness, recorder, chance)
+            while not Path(stop).exists():
+                worker.step()
+        except Harness.connection_lost:
+            harness.close()
+    harness.close()
+
+
+class Worker:
+    """A session whose calls are recorded."""
+
+    def __init__(self, harness: Harness, recorder: Recorder, chance: random.Random) -> None:
+        self._queue = harness.connect(name=NAME)
+        self._patient = harness.connect(autocommit=False, name=NAME)
+        self._recorder = recorder
+        self._chance = chance
+        self._transactions = 0
+
+    def step(self) -> None:
+        """Reserve once, and do something with what came."""
+        kind = self._chance.choice(("in", "in", "out"))
+        seconds = self._chance.choice((0.4, 0.7, 1.0))
+        dice = self._chance.random()
+        if dice < 0.05:
+            self._in_a_transaction(kind, seconds)
+            return
+        batch = self.reserve(self._queue, kind, self._chance.choice((1, 5, 20, 20)), seconds)
+        if not batch:
+            time.sleep(0.02)
+        elif dice < 0.15:
+            self._use("nack", batch, lambda: self._queue.nack_many(batch))
+        elif dice < 0.17:
+            self._use("nack", batch, lambda: self._queue.nack_many(batch, final=True))
+        elif dice < 0.35 and kind == "in":
+            moves = [{"receipt": receipt, "to_kind": "out"} for receipt in batch]
+            self._use("move", batch, lambda: self._queue.move_many(moves))
+        elif dice < 0.38:
+            time.sleep(seconds / 2)
+            self._use("extend", batch, lambda: self._queue.extend_many(batch, seconds), seconds=seconds)
+            time.sleep(seconds * self._chance.choice((0.6, 1.1)))
+            self.ack(self._queue, batch)
+        elif dice < 0.4:
+            time.sleep(seconds * 1.3)
+            self.ack(self._queue, batch)
+        else:
+            self.ack(self._queue, batch)
+
+    def _in_a_transaction(self, kind: str, seconds: float) -> None:
+        self._transactions += 1
+        name = f"{id(self)}-{self._transactions}"
+        batch = self.reserve(self._patient, kind, 5, seconds, transaction=name)
+        time.sleep(self._chance.choice((0, 0, 0.1)))
+        if batch:
+            self.ack(self._patient, batch, transaction=name)
+        if self._chance.random() < 0.5:
+            self._recorder.record("commit", self._patient.commit, lambda _: [], transaction=name)
+        else:
+            self._recorder.record("rollback", self._patient.rollback, lambda _: [], transaction=name)
+
+    def reserve(
+        self, queue: Session, kind: str, most: int, seconds: float, transaction: str | None = None
+    ) -> list[str]:
+        """Reserve, and return the receipts."""
+        found = self._recorder.record(
+            "reserve",
+            lambda: queue.reserve(kind, NAME, most, timeout_seconds=seconds),
+            deliveries,
+            kind=kind,
+            seconds=seconds,
+            transaction=transaction,
+        )
+        return [message.receipt for message in found if message.receipt]
+
+    def ack(self, queue: Session, batch: Sequence[str], transaction: str | None = None) -> None:
+        """Acknowledge them all."""
+        self._use("ack", batch, lambda: queue.ack_many(batch), transaction=transaction)
+
+    def _use(self, op: str, batch: Sequence[str], call: Callable[[], list[Outcome]], **about: Any) -> None:
+        self._recorder.record(op, call, outcomes, receipts=list(batch), **about)
+
+
+def deliveries(messages: list[Message]) -> list[object]:
+    """Return what a history says of a reserve."""
+    return [[message.key, message.receipt, message.attempts] for message in messages]
+
+
+def outcomes(answers: list[Outcome]) -> list[object]:
+    """Return what a history says of an ack, nack, move or extend."""
+    return [answer.outcome for answer in answers]

@@ -1,0 +1,170 @@
+"""The server of a test run, a database of its own for each test, and a clock that tests move.
+
+The server is an embedded PostgreSQL, or the one that PYQUEUE_TEST_URL names: the URL of a superuser, or of a
+role that may create databases and owns what it creates.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import TYPE_CHECKING, LiteralString
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from psycopg import sql
+from pytest_postgresql import factories
+from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.janitor import DatabaseJanitor
+
+from pyqueue_sql import migrate
+from pyqueue_sql.embedded import start_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+URL_VARIABLE = "PYQUEUE_TEST_URL"
+CLOCK_START_US = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z
+
+_server_line = pytest.StashKey[str]()
+_numbers = itertools.count(1)
+
+
+class Server(NoopExecutor):
+    """The running server as pytest-postgresql wants it, with URLs."""
+
+    @property
+    def template_dbname(self) -> str:
+        """What our own template database is a copy of."""
+        return "template1"
+
+    def url(self, dbname: str) -> str:
+        """Return the URL of a database of this server, with the password in it."""
+        login = quote(self.user, safe="") + (f":{quote(self.password, safe='')}" if self.password else "")
+        return f"postgresql://{login}@{quote(self.host, safe='')}:{self.port}/{quote(dbname, safe='')}"
+
+
+class Clock:
+    """The database's time, standing still until a test moves it.
+
+    It is a sequence because reading one is outside of transactions, as reading the time is: a transaction
+    that began before `advance` sees the new time, in every isolation level.
+    """
+
+    def __init__(self, conn: psycopg.Connection) -> None:
+        """Replace queue_now() of the connection's database, as its owner; the connection is in autocommit."""
+        self._conn = conn
+        row = conn.execute(
+            "select n.nspname from pg_catalog.pg_proc p"
+            " join pg_catalog.pg_namespace n on n.oid = p.pronamespace where p.proname = 'queue_now'"
+        ).fetchone()
+        assert row is not None, "this database has no queue_now()"
+        self._names = {name: sql.Identifier(row[0], name) for name in ("queue_now", "test_clock")}
+        self._run("create sequence {test_clock} maxvalue 9223372036854775807")
+        self._run("grant select on {test_clock} to public")
+        self.set(CLOCK_START_US)
+        self._run(
+            "create or replace function {queue_now}() returns bigint language sql volatile"
+            " begin atomic select c.last_value from {test_clock} c; end"
+        )
+
+    @property
+    def now(self) -> int:
+        """The time, in microseconds since 1970."""
+        row = self._run("select c.last_value from {test_clock} c").fetchone()
+        assert row is not None
+        return row[0]
+
+    def set(self, us: int) -> None:
+        """Set the time, in microseconds since 1970."""
+        sequence = self._names["test_clock"].as_string(self._conn)
+        self._conn.execute("select setval(%s, %s)", [sequence, us])
+
+    def advance(self, seconds: float) -> None:
+        """Move the time, by seconds; a negative number sets it back."""
+        self.set(self.now + round(seconds * 1_000_000))
+
+    def _run(self, text: LiteralString) -> psycopg.Cursor:
+        return self._conn.execute(sql.SQL(text).format(**self._names))
+
+
+@pytest.fixture(scope="session")
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The running server of this session."""
+    given = os.environ.get(URL_VARIABLE)
+    if given:
+        yield describe(request, given, f"the one of {URL_VARIABLE}")
+    else:
+        with start_server() as embedded:
+            yield describe(request, embedded.url, "embedded")
+
+
+def describe(request: pytest.FixtureRequest, url: str, kind: str) -> Server:
+    """Return the server behind the URL, and remember what it is for the summary."""
+    with psycopg.connect(url) as conn:
+        info, version = conn.info, conn.info.parameter_status("server_version")
+        request.config.stash[_server_line] = f"{kind}: PostgreSQL {version} on {info.host}:{info.port}"
+        return Server(
+            host=info.host,
+            port=info.port,
+            user=info.user,
+            password=info.password or None,
+            options=info.options,
+            dbname="pyqueue",
+            maintenance_dbname=info.dbname,
+        )
+
+
+def pytest_report_header() -> str:
+    """Say before the tests which server they are going to use."""
+    given = f"the one of {URL_VARIABLE}" if os.environ.get(URL_VARIABLE) else "embedded PostgreSQL"
+    return f"server: {given}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say after the tests which server and version they ran on."""
+    used = terminalreporter.config.stash.get(_server_line, "none was needed")
+    terminalreporter.write_line(f"server: {used}")
+
+
+def install_schema(host: str, port: int, user: str, dbname: str, password: str | None, **_: object) -> None:
+    """Install our schema in the template database; pytest-postgresql gives the parameters by name."""
+    template = Server(host=host, port=port, user=user, password=password, options="", dbname=dbname)
+    migrate.upgrade(template.url(dbname))
+
+
+# the process id keeps two runs on one server apart
+template_database = factories.postgresql_noproc(
+    depends_on="server", dbname=f"pyqueue_test_{os.getpid()}", load=[install_schema]
+)
+
+
+@pytest.fixture
+def database_url(server: Server, template_database: NoopExecutor) -> Iterator[str]:
+    """The URL of a database with our schema, for this test alone."""
+    janitor = DatabaseJanitor(
+        user=server.user,
+        host=server.host,
+        port=server.port,
+        password=server.password,
+        dbname=f"{template_database.dbname}_{next(_numbers)}",
+        template_dbname=template_database.template_dbname,
+        maintenance_dbname=server.maintenance_dbname,
+    )
+    with janitor:
+        yield server.url(janitor.dbname)
+
+
+@pytest.fixture
+def conn(database_url: str) -> Iterator[psycopg.Connection]:
+    """A connection of the owner to the test's database, in autocommit."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def clock(database_url: str) -> Iterator[Clock]:
+    """The clock of the test's database."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        yield Clock(connection)

@@ -1,0 +1,355 @@
+"""The schema goes in, out, elsewhere and twice; nothing is left, and nothing of others' is touched."""
+
+import io
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy.pool import NullPool
+
+from pyqueue_sql import MigrationError, Queue, migrate, revision
+from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.embedded import start_server
+
+CATALOGS = """
+select c.relkind::text, n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where n.nspname !~ '^(pg_|information_schema)'
+union all select 'function', n.nspname, p.oid::regprocedure::text from pg_proc p
+join pg_namespace n on n.oid = p.pronamespace where n.nspname !~ '^(pg_|information_schema)'
+union all select 'type', n.nspname, t.typname from pg_type t join pg_namespace n on n.oid = t.typnamespace
+where n.nspname !~ '^(pg_|information_schema)'
+union all select 'schema', null, n.nspname from pg_namespace n where n.nspname !~ '^pg_(temp|toast_temp)'
+union all select 'trigger', null, t.tgname from pg_trigger t
+union all select 'rights', null, n.nspacl::text from pg_namespace n where n.nspname = 'public'
+order by 1, 2, 3
+"""
+DEFINITIONS = """
+select 'function' as what, pg_get_functiondef(p.oid) as text, p.proacl::text as rights,
+    obj_description(p.oid, 'pg_proc') as comment
+from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace
+union all select 'relation', c.relname || coalesce(pg_get_viewdef(c.oid), '') || (
+        select string_agg(concat_ws(' ', a.attname, a.atttypid::regtype, a.attnotnull, a.attidentity), ', '
+            order by a.attnum)
+        from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
+    c.relacl::text, obj_description(c.oid, 'pg_class')
+from pg_class c where c.relnamespace = quote_ident(current_schema())::regnamespace and c.relkind <> 'S'
+and c.relname !~ '^queue_version'
+order by 1, 2
+"""
+Rows = list[tuple[Any, ...]]
+
+
+def rows(url: str, text: str, schema: str | None = None) -> Rows:
+    with connect(url, schema=schema) as connection:
+        return connection.execute(text.encode()).fetchall()
+
+
+@pytest.fixture
+def empty_url(database_url: str) -> Iterator[str]:
+    """A database without the queue."""
+    name = f"{conninfo_to_dict(database_url)['dbname']}_empty"
+    with connect(database_url) as connection:
+        connection.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
+    yield database_url.rpartition("/")[0] + "/" + name
+    with connect(database_url) as connection:
+        connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+def test_down_leaves_nothing(empty_url: str):
+    before = rows(empty_url, CATALOGS)
+    migrate.upgrade(empty_url)
+    assert migrate.current(empty_url) == "0001_queue"
+    assert rows(empty_url, CATALOGS) != before
+    with connect(empty_url) as connection:
+        Queue(connection).push("a", "k")
+    migrate.downgrade(empty_url)
+    assert rows(empty_url, CATALOGS) == before
+    assert migrate.current(empty_url) is None
+
+
+def test_down_twice_and_up_again(empty_url: str):
+    migrate.downgrade(empty_url)
+    migrate.upgrade(empty_url)
+    migrate.downgrade(empty_url)
+    migrate.downgrade(empty_url)
+    migrate.upgrade(empty_url)
+    assert migrate.current(empty_url) == "0001_queue"
+
+
+def test_up_twice_is_once(database_url: str):
+    text = "select xmin::text, oid from pg_proc union all select xmin::text, oid from pg_class order by 2"
+    before = rows(database_url, text)
+    migrate.upgrade(database_url)
+    assert rows(database_url, text) == before
+
+
+def test_the_version_has_a_table_of_its_own(database_url: str):
+    assert rows(database_url, "select version_num from queue_version") == [("0001_queue",)]
+    assert rows(database_url, "select to_regclass('alembic_version')") == [(None,)]
+
+
+def test_the_tables_are_the_ones_that_autogenerate_is_told_of(database_url: str):
+    found = rows(database_url, "select tablename::text from pg_tables where schemaname = 'public'")
+    assert {name for (name,) in found} == migrate.TABLES
+
+
+@pytest.mark.parametrize("schema", ["queue", 'My "own"; it\'s 100% :x'])
+def test_another_schema_holds_all_of_it(empty_url: str, schema: str):
+    before = rows(empty_url, CATALOGS)
+    migrate.upgrade(empty_url, schema=schema)
+    assert migrate.current(empty_url, schema=schema) == "0001_queue"
+    assert migrate.current(empty_url) is None
+    homes = "select distinct pronamespace::regnamespace::oid from pg_proc where proname ~ '^_?queue_'"
+    where = f"select n.nspname::text from pg_namespace n where n.oid in ({homes})"
+    assert rows(empty_url, where) == [(schema,)]
+    with connect(empty_url, schema=schema) as connection:
+        queue = Queue(connection)
+        queue.push("a", "k", 1)
+        # the routines find their tables whatever the path of the caller
+        connection.execute("select set_config('search_path', 'pg_catalog', false)")
+        routine = sql.Identifier(schema, "queue_push")
+        pushed = sql.SQL("select outcome from {}('a', 'k', '1')").format(routine)
+        assert connection.execute(pushed).fetchall() == [("ignored",)]
+    migrate.downgrade(empty_url, schema=schema)
+    with connect(empty_url) as connection:
+        connection.execute(sql.SQL("drop schema {}").format(sql.Identifier(schema)))
+    assert rows(empty_url, CATALOGS) == before
+
+
+def test_two_installations_live_side_by_side(database_url: str):
+    migrate.upgrade(database_url, schema="second")
+    migrate.downgrade(database_url)
+    with connect(database_url, schema="second") as connection:
+        assert Queue(connection).push("a", "k").outcome == "created"
+
+
+def test_a_search_path_that_names_no_schema_is_an_error(database_url: str):
+    with pytest.raises(MigrationError, match="no current schema"):
+        migrate.upgrade(f"{database_url}?options=-csearch_path%3Dnowhere")
+
+
+def printed(what: Any, **options: Any) -> str:
+    output = io.StringIO()
+    what(None, sql=True, output=output, **options)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize("schema", [None, 'a "b"'])
+def test_what_is_printed_does_the_same(empty_url: str, schema: str | None):
+    before = rows(empty_url, CATALOGS)
+    migrate.upgrade(empty_url, schema="other" if schema else None)
+    expected = rows(empty_url, DEFINITIONS, "other" if schema else None)
+    migrate.downgrade(empty_url, schema="other" if schema else None)
+    with connect(empty_url) as connection:
+        connection.execute(printed(migrate.upgrade, schema=schema).encode())
+    found = rows(empty_url, DEFINITIONS, schema)
+    assert len(found) == len(expected) > 50
+    if schema is None:
+        assert found == expected
+    with connect(empty_url) as connection:
+        connection.execute(printed(migrate.downgrade, schema=schema).encode())
+        connection.execute(b'drop schema if exists other; drop schema if exists "a ""b"""')
+    assert rows(empty_url, CATALOGS) == before
+
+
+def test_a_fresh_install_by_the_manifest_is_the_same(empty_url: str):
+    live = revision.MIGRATIONS.parent / "sql" / "postgresql"
+    includes = [
+        line.split()[1]
+        for line in (live / "install.sql").read_text().splitlines()
+        if line.startswith("\\ir ")
+    ]
+    with connect(empty_url) as connection:
+        connection.execute("create schema zz_live")
+    with connect(empty_url, schema="zz_live", autocommit=False) as connection:
+        for name in includes:
+            connection.execute((live / name).read_bytes())
+    migrate.upgrade(empty_url, schema="zz_done")
+
+    def definitions(schema: str) -> Rows:
+        return [
+            tuple(str(cell).replace(schema, "…") for cell in row)
+            for row in rows(empty_url, DEFINITIONS, schema)
+        ]
+
+    assert definitions("zz_live") == definitions("zz_done")
+
+
+def test_two_upgrades_at_once_make_one(empty_url: str):
+    code = "import sys; from pyqueue_sql import migrate; migrate.upgrade(sys.argv[1])"
+    root = Path(__file__).parents[2]
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, empty_url], cwd=root, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    errors = [process.communicate(timeout=60)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], errors
+    assert migrate.current(empty_url) == "0001_queue"
+
+
+def test_an_upgrade_waits_for_another_and_then_finds_nothing_to_do(empty_url: str):
+    with migrate._transaction(empty_url) as connection:  # pyright: ignore[reportPrivateUsage]
+        migrate._prepare(connection, None)  # pyright: ignore[reportPrivateUsage]
+        other = threading.Thread(target=migrate.upgrade, args=[empty_url])
+        other.start()
+        # longer than the timeout for locks on tables: this one is waited for without an end
+        time.sleep(migrate.LOCK_TIMEOUT_MS / 1000 + 0.5)
+        assert other.is_alive()
+        assert migrate.current(empty_url) is None
+    other.join(timeout=30)
+    assert not other.is_alive()
+    assert migrate.current(empty_url) == "0001_queue"
+
+
+def test_a_lock_on_a_table_is_tried_again(database_url: str, monkeypatch: pytest.MonkeyPatch):
+    slept: list[float] = []
+    with connect(database_url, autocommit=False) as reader:
+        reader.execute("select from delayed_queue")
+
+        def sleep(seconds: float) -> None:
+            slept.append(seconds)
+            reader.rollback()
+
+        monkeypatch.setattr(migrate.time, "sleep", sleep)
+        migrate.downgrade(database_url)
+    assert len(slept) == 1
+    assert migrate.current(database_url) is None
+
+
+def test_a_lock_that_stays_is_given_up_and_nothing_changed(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(migrate, "TRIES", 2)
+    with connect(database_url, autocommit=False) as reader:
+        reader.execute("select from delayed_queue")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            migrate.downgrade(database_url)
+    assert migrate.current(database_url) == "0001_queue"
+
+
+def test_an_upgrade_that_fails_leaves_nothing(empty_url: str):
+    with connect(empty_url) as connection:
+        connection.execute("create view queue_stats as select 1 as mine")
+    before = rows(empty_url, CATALOGS)
+    with pytest.raises(psycopg.errors.DuplicateTable):
+        migrate.upgrade(empty_url)
+    assert rows(empty_url, CATALOGS) == before
+
+
+def test_roles_stay_while_they_are_used_and_go_with_the_last_installation():
+    text = "select rolname::text from pg_roles where rolname ~ '^queue_' order by 1"
+    ours = [("queue_admin",), ("queue_consumer",), ("queue_operator",), ("queue_producer",)]
+    with start_server() as server:
+        migrate.upgrade(server.url)
+        migrate.upgrade(server.url, schema="second")
+        with connect(server.url) as connection:
+            connection.execute("create role app login")
+        migrate.downgrade(server.url)
+        assert rows(server.url, text) == ours
+        with connect(server.url) as connection:
+            connection.execute("grant queue_consumer to app")
+        migrate.downgrade(server.url, schema="second")
+        assert rows(server.url, text) == ours
+        migrate.upgrade(server.url)
+        with connect(server.url) as connection:
+            connection.execute("revoke queue_consumer from app")
+        migrate.downgrade(server.url)
+        assert rows(server.url, text) == []
+
+
+@pytest.mark.parametrize("version", [90624, 139999])
+def test_an_old_server_is_refused(version: int):
+    with pytest.raises(MigrationError, match="PostgreSQL 14 or later"):
+        migrate.check_server(version)
+    migrate.check_server(140000)
+
+
+def test_no_password_in_what_goes_wrong():
+    for url in (
+        "postgresql://me:secret@127.0.0.1:1/x",
+        "postgresql://me:secret@[x/y",
+        "nonsense://me:secret@x",
+    ):
+        with pytest.raises(ConnectionFailed) as caught:
+            migrate.upgrade(url)
+        error: BaseException | None = caught.value
+        while error is not None:
+            assert "secret" not in repr(error)
+            error = None if error.__suppress_context__ else error.__cause__ or error.__context__
+
+
+APPLICATION = sqlalchemy.MetaData()
+sqlalchemy.Table("account", APPLICATION, sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True))
+
+
+def engine(url: str) -> sqlalchemy.Engine:
+    return sqlalchemy.create_engine(url.replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool)
+
+
+def test_autogenerate_finds_nothing_of_ours(database_url: str):
+    with engine(database_url).begin() as connection:
+        APPLICATION.create_all(connection)
+        options = {"include_name": migrate.include_name}
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), APPLICATION) == []
+        assert compare_metadata(MigrationContext.configure(connection), APPLICATION) != []
+
+
+ENV = """
+from alembic import context
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=None)
+with context.begin_transaction():
+    context.run_migrations()
+"""
+OWN = """
+import sqlalchemy
+from alembic import op
+revision, down_revision = "own", None
+def upgrade():
+    op.create_table("account", sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True))
+def downgrade():
+    op.drop_table("account")
+"""
+
+
+def test_it_can_be_a_branch_of_the_applications_migrations(empty_url: str, tmp_path: Path):
+    (tmp_path / "env.py").write_text(ENV)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "own.py").write_text(OWN)
+    with connect(empty_url) as connection:
+        connection.execute("create schema app")
+    before = rows(empty_url, CATALOGS)
+    with engine(f"{empty_url}?options=-csearch_path%3Dapp,public").connect() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(tmp_path))
+        config.set_main_option("path_separator", "newline")
+        config.set_main_option("version_locations", f"{tmp_path / 'own'}\n{revision.MIGRATIONS / 'versions'}")
+        command.upgrade(config, "heads")
+        connection.commit()
+        versions = connection.scalars(
+            sqlalchemy.text("select version_num from app.alembic_version order by 1")
+        )
+        assert list(versions) == ["0001_queue", "own"]
+        paths = connection.scalars(
+            sqlalchemy.text("select distinct unnest(proconfig) from pg_proc where proname = 'queue_push'")
+        )
+        assert "search_path=app, pg_temp" in list(paths)
+        assert connection.scalar(sqlalchemy.text("show search_path")) == "app,public"
+        command.downgrade(config, "pyqueue_sql@base")
+        command.downgrade(config, "base")
+        connection.execute(sqlalchemy.text("drop table app.alembic_version"))
+        connection.commit()
+    assert rows(empty_url, CATALOGS) == before

@@ -1,0 +1,252 @@
+"""Each routine touches the messages that it is about, by an index, however many others there are.
+
+The plans are those that the server used inside the routines, on kinds with held, ready and scheduled messages of
+several priorities, with statistics and without. PYQUEUE_TEST_LARGE=1 adds 1,000,000 messages.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.janitor import DatabaseJanitor
+
+from tests.conftest import Server
+from tests.schema.plans import Node, Plans
+from tests.schema.sources import served
+
+BATCH = 10
+HELD = 30
+SIZES = [1_000, 100_000] + [1_000_000] * (os.environ.get("PYQUEUE_TEST_LARGE") == "1")
+
+FILL = """
+insert into delayed_queue (p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,
+    reserved_at, attempts, reserved_by, secret, ready_at, due_at)
+select m.kind, m.kind || m.i, jsonb_build_object('to', 'somebody@example.org', 'subject', repeat('x', 100)), m.priority,
+    m.at, m.at, m.now, case when m.held then m.now end, m.held::integer, case when m.held then 'w' end,
+    case when m.held then decode(md5(m.i::text), 'hex') end,
+    case when m.held or m.at <= m.now then m.now - 3600000000 + m.i end,
+    case when not m.held and m.at > m.now then m.at end
+from (
+    select k.kind, i, n.now, k.kind = 'work' and i <= %(held)s as held,
+        (case when i <= %(held)s then 3 else i %% 4 end)::smallint as priority,
+        case when k.kind = 'work' and i <= %(held)s or i %% 10 = 0 then n.now + 3600000000 + i
+            else n.now - 3600000000 + i end as at
+    from (values ('work', 80), ('other', 10), ('third', 10)) k (kind, share)
+    cross join (select queue_now() as now) n
+    cross join lateral generate_series(1, %(size)s * k.share / 100) i) m
+"""
+DEAD = """
+update delayed_queue set source_kind = 'gone', source_key = p_key, source_priority = 0 where p_kind = 'third'
+"""
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A database with messages.
+
+    Attributes:
+        url: the database.
+        size: how many messages there are.
+    """
+
+    url: str
+    size: int
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(size, analyzed) for size in SIZES for analyzed in (False, True)],
+    ids=lambda one: f"{one[0]}-{'analyzed' if one[1] else 'no-statistics'}",
+)
+def filled(
+    request: pytest.FixtureRequest, server: Server, template_database: NoopExecutor
+) -> Iterator[Filled]:
+    """A database for the tests of this file, with the messages in it."""
+    size, analyzed = request.param
+    janitor = DatabaseJanitor(
+        user=server.user,
+        host=server.host,
+        port=server.port,
+        password=server.password,
+        dbname=f"{template_database.dbname}_plans_{next(_numbers)}",
+        template_dbname=template_database.template_dbname,
+        maintenance_dbname=server.maintenance_dbname,
+    )
+    with janitor:
+        url = server.url(janitor.dbname)
+        with psycopg.connect(url, autocommit=True) as conn:
+            row = conn.execute("select rolsuper from pg_roles where rolname = current_user").fetchone()
+            if row != (True,):
+                pytest.skip("auto_explain is loaded by superusers only")
+            conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
+            conn.execute(FILL, {"size": size, "held": HELD})
+            conn.execute(DEAD)
+            if analyzed:
+                conn.execute("vacuum analyze delayed_queue")
+        yield Filled(url, size)
+
+
+@pytest.fixture
+def plans(filled: Filled) -> Iterator[Plans]:
+    """The plans of a new session, which has no bounds yet."""
+    with psycopg.connect(filled.url, autocommit=True) as conn:
+        yield Plans(conn)
+
+
+def reserve(plans: Plans, number: int = BATCH) -> list[str]:
+    """Return the receipts of messages that are held now."""
+    rows, _ = plans.run("select receipt from queue_reserve('work', 'w', %s)", number)
+    assert len(rows) == number
+    return [receipt for (receipt,) in rows]
+
+
+def one_by_one(text: str, *parameters: object) -> Callable[[Plans], list[Node]]:
+    """A call of a routine that takes one receipt."""
+    return lambda plans: plans.run(text, reserve(plans, 1)[0], *parameters)[1]
+
+
+def many(text: str, *parameters: object) -> Callable[[Plans], list[Node]]:
+    """A call of a routine that takes many receipts."""
+    return lambda plans: plans.run(text, Jsonb(reserve(plans)), *parameters)[1]
+
+
+def move_many(plans: Plans) -> list[Node]:
+    moves = [{"receipt": one, "to_kind": "other"} for one in reserve(plans)]
+    return plans.run("select * from queue_move_many(%s)", Jsonb(moves))[1]
+
+
+def push_many(plans: Plans) -> list[Node]:
+    messages = [{"key": f"other{i}", "payload": i} for i in range(BATCH // 2)]
+    messages += [{"payload": i} for i in range(BATCH // 2)]
+    return plans.run("select * from queue_push_many('other', %s)", Jsonb(messages))[1]
+
+
+def replace_many(plans: Plans) -> list[Node]:
+    messages = [{"key": f"other{i}", "payload": i} for i in range(BATCH)]
+    text = """select * from queue_push_many('other', %s, '{"on_duplicate": "replace"}')"""
+    return plans.run(text, Jsonb(messages))[1]
+
+
+def query(text: str, *parameters: object) -> Callable[[Plans], list[Node]]:
+    """A call that needs no receipt."""
+    return lambda plans: plans.run(text, *parameters)[1]
+
+
+CALLS: dict[str, Callable[[Plans], list[Node]]] = {
+    "queue_reserve": query("select * from queue_reserve('work', 'w', %s)", BATCH),
+    "queue_pop": query("select * from queue_pop('work', %s)", BATCH),
+    "queue_ack": one_by_one("select * from queue_ack(%s)"),
+    "queue_ack_many": many("select * from queue_ack_many(%s)"),
+    "queue_extend": one_by_one("select * from queue_extend(%s, 60)"),
+    "queue_extend_many": many("select * from queue_extend_many(%s, 60)"),
+    "queue_nack": one_by_one("select * from queue_nack(%s)"),
+    "queue_nack_many": many("select * from queue_nack_many(%s)"),
+    "queue_nack_many final": many("""select * from queue_nack_many(%s, '{"final": true}')"""),
+    "queue_move": one_by_one("select * from queue_move(%s, 'other')"),
+    "queue_move_many": move_many,
+    "queue_push": query("select * from queue_push('work', null, '1')"),
+    "queue_push duplicate": query("select * from queue_push('work', 'work500', '1')"),
+    "queue_push replace": query("""select * from queue_push('work', 'work500', '1', '{"on_duplicate": "replace"}')"""),
+    "queue_push_many": push_many,
+    "queue_push_many replace": replace_many,
+    "queue_get": query("select * from queue_get('work', 'work500')"),
+    "queue_peek": query("select * from queue_peek('work', %s)", BATCH),
+    "queue_remove": query("select * from queue_remove('other', 'other7')"),
+    "queue_redrive": query("select * from queue_redrive('third', %s)", BATCH),
+    "queue_purge": query("select * from queue_purge('third', %s)", BATCH),
+}
+PASSING = {"queue_reserve", "queue_pop", "queue_redrive", "queue_purge"}
+"""They pass over messages that are held."""
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_reads_the_queue_by_its_indexes_only(plans: Plans, name: str) -> None:
+    nodes = CALLS[name](plans)
+    scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation == "delayed_queue"]
+    if not name.startswith("queue_push"):
+        assert scans, "no plan was seen"
+    assert [str(one) for one in scans if one.kind not in ("Index Scan", "Index Only Scan", "Tid Scan")] == []
+    assert [str(one) for one in nodes if "Bitmap" in one.kind] == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_sorts_no_more_than_its_batch(plans: Plans, name: str) -> None:
+    sorts = [node for node in CALLS[name](plans) if "Sort" in node.kind]
+    assert [str(one) for one in sorts if one.rows > 2 * BATCH or any(b.touched > 2 * BATCH for b in one.below)] == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_touches_no_more_than_its_batch_and_what_is_held(plans: Plans, name: str) -> None:
+    nodes = [node for node in CALLS[name](plans) if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    # the other tests of this file hold messages, too: at the most a batch each
+    held = HELD + 3 * len(CALLS) * BATCH
+    # a peek looks at the line and at the timetable
+    most = 2 * BATCH if name == "queue_peek" else BATCH + (held if name in PASSING else 0)
+    assert [str(one) for one in nodes if one.touched > most] == []
+
+
+def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(filled: Filled) -> None:
+    with psycopg.connect(filled.url, autocommit=True) as conn:
+        plans = Plans(conn)
+        with conn.transaction(force_rollback=True):
+            conn.execute("delete from delayed_queue where reserved_at is not null")
+            rows, nodes = plans.run("select p_key from queue_reserve('work', 'w', %s)", BATCH)
+    assert len(rows) == BATCH
+    line = [node for node in nodes if node.index == "delayed_queue_ready"]
+    assert [node.touched for node in line] == [BATCH]
+    assert [node.rows for node in nodes if node.kind == "Tid Scan"] == [BATCH]
+
+
+PAIRS = [
+    (index, name)
+    for index, names in served().items()
+    for said in names
+    for name in (["queue_reserve"] if said == "every routine" else [said])
+]
+CALLS_OF_VIEWS = {"queue_stats": query("select * from queue_stats"), "queue_messages": query("table queue_messages")}
+
+
+@pytest.mark.parametrize(("index", "name"), PAIRS)
+def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> None:
+    nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
+    # a push puts its row in with ON CONFLICT: the index settles that, and is named there
+    used = {node.index for node in nodes} | {one for node in nodes for one in node.fields.get("Conflict Arbiter Indexes", ())}
+    assert index in used
+
+
+def test_every_index_says_what_it_serves(filled: Filled) -> None:
+    with psycopg.connect(filled.url, autocommit=True) as conn:
+        there = conn.execute(
+            "select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid"
+            " where c.relnamespace = current_schema()::regnamespace and c.relname <> 'queue_version'"
+        ).fetchall()
+    assert {name for (name,) in there} == {index for index, names in served().items() if names}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "select * from queue_reserve('work', 'w', 20)",
+        "select e.* from queue_reserve('work', 'w', 20) r, queue_extend(r.receipt, 60) e",
+    ],
+    ids=["reserve", "extend"],
+)
+def test_a_hold_is_a_heap_only_update(filled: Filled, call: str) -> None:
+    with psycopg.connect(filled.url, autocommit=True) as conn, conn.transaction(force_rollback=True):
+        assert len(conn.execute(call).fetchall()) == 20  # pyright: ignore[reportArgumentType, reportCallIssue]
+        row = conn.execute(
+            "select n_tup_upd, n_tup_hot_upd from pg_stat_xact_user_tables where relname = 'delayed_queue'"
+        ).fetchone()
+    assert row is not None
+    updates, heap_only = row
+    assert updates >= 20
+    assert heap_only == updates

@@ -1,0 +1,71 @@
+"""The house rules of the SQL, read off its text: no server is asked."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pglast import ast
+
+from tests.schema.sources import SQL, Routine, included, install_text, revoked, routines
+
+ROUTINES = list(routines().values())
+MOST_LINES = 80
+MEASURING = {"queue_now", "_queue_take", "_queue_look_back"}
+"""Who may read the real clock: the clock itself, and what measures how long a scan takes."""
+
+each_routine = pytest.mark.parametrize("routine", ROUTINES, ids=lambda one: one.path.stem)
+
+
+def test_install_lists_every_file_once() -> None:
+    files = [f"{folder}/{path.name}" for folder in ("tables", "routines", "views") for path in (SQL / folder).iterdir()]
+    assert sorted(included()) == sorted([*files, "grants.sql"])
+    assert included()[-1] == "grants.sql"
+
+
+def test_nothing_else_of_psql_is_in_the_files() -> None:
+    assert not re.findall(r"(?m)^\\.*", install_text())
+
+
+def test_grants_revokes_every_routine() -> None:
+    assert revoked("OBJECT_FUNCTION") == {one.signature for one in ROUTINES}
+
+
+def test_grants_revokes_every_table_and_view() -> None:
+    files = [path.stem for folder in ("tables", "views") for path in (SQL / folder).iterdir()]
+    assert revoked("OBJECT_TABLE") == set(files)
+
+
+@each_routine
+def test_a_file_is_one_function_and_its_comment(routine: Routine) -> None:
+    kinds = [type(one) for one in routine.statements]
+    assert kinds == [ast.CreateFunctionStmt, ast.CommentStmt]
+    assert routine.name == routine.path.stem
+    assert routine.statements[1].object.objname[-1].sval == routine.name
+
+
+@each_routine
+def test_the_body_is_static_sql(routine: Routine) -> None:
+    tree = routine.plpgsql
+    assert not re.findall(r'"PLpgSQL_stmt_dyn\w+"|"dynquery"', tree)
+
+
+@each_routine
+def test_names_say_what_is_a_parameter_and_what_a_variable(routine: Routine) -> None:
+    assert [name for name, out in routine.parameters if out == name.startswith(("in_", "v_"))] == []
+    # i is the counter of a loop
+    assert {name for name in routine.variables if not name.startswith("v_")} <= {"i"}
+
+
+@each_routine
+def test_a_routine_fits_on_a_screen(routine: Routine) -> None:
+    assert routine.create.count("\n") + 1 <= MOST_LINES
+
+
+@each_routine
+def test_only_queue_now_says_what_time_it_is(routine: Routine) -> None:
+    # this asks whether a call is its own transaction, not for the time
+    code = routine.code.replace("statement_timestamp() = transaction_timestamp()", "")
+    clocks = r"\b(now|transaction_timestamp|statement_timestamp|timeofday)\s*\(|\b(current|local)_?(timestamp|time|date)\b"
+    assert re.search(clocks, code) is None
+    assert "clock_timestamp" not in code or routine.name in MEASURING

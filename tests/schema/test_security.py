@@ -1,0 +1,234 @@
+"""Who may do what, and that no caller can make a routine do something else with the rights of its owner."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.errors import InsufficientPrivilege
+
+from pyqueue_sql import migrate
+from tests.schema.sources import install_text, routines
+
+PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many"}
+CONSUMER = {"queue_reserve", "queue_pop"} | {
+    f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")
+}
+EVERYBODY = {"queue_now", "queue_time", "queue_timestamp"}
+PUBLIC = {name for name in routines() if not name.startswith("_")}
+OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY
+VIEWED = {"_queue_state"}
+"""What a view calls, whoever reads the view has to be allowed to call."""
+
+DEFINERS = "select p.proname, p.proconfig from pg_proc p where p.pronamespace = current_schema()::regnamespace and p.prosecdef"
+
+
+@pytest.fixture
+def role(conn: psycopg.Connection) -> Iterator[str]:
+    """A role that may do nothing yet; roles belong to the cluster, so it is dropped again."""
+    name = f"pyqueue_test_{uuid.uuid4().hex[:12]}"
+    conn.execute(sql.SQL("create role {}").format(sql.Identifier(name)))
+    try:
+        yield name
+    finally:
+        conn.execute("reset session authorization")
+        for text in ("drop owned by {} cascade", "drop role {}"):
+            conn.execute(sql.SQL(text).format(sql.Identifier(name)))
+
+
+def become(conn: psycopg.Connection, role: str, *groups: str) -> None:
+    """Go on as a role that is a member of the groups."""
+    for group in groups:
+        conn.execute(sql.SQL("grant {} to {}").format(sql.Identifier(group), sql.Identifier(role)))
+    conn.execute(sql.SQL("set session authorization {}").format(sql.Identifier(role)))
+
+
+def callable_by(conn: psycopg.Connection, role: str) -> set[str]:
+    """Return the names of our routines that a role may call."""
+    rows = conn.execute(
+        "select p.proname from pg_proc p where p.pronamespace = current_schema()::regnamespace"
+        " and has_function_privilege(%s, p.oid, 'execute')",
+        [role],
+    )
+    return {name for (name,) in rows}
+
+
+def assert_pinned(conn: psycopg.Connection) -> None:
+    """The routines that run as their owner find their own schema, and temporary objects last."""
+    rows = conn.execute(DEFINERS).fetchall()
+    paths = {one for _, config in rows for one in config if one.startswith("search_path=")}
+    row = conn.execute("select quote_ident(current_schema())").fetchone()
+    assert row is not None
+    assert {name for name, config in rows if len(config) > 0} == PUBLIC - EVERYBODY
+    assert {re.sub(r'"(\w+)"', r"\1", path) for path in paths} == {f"search_path={row[0]}, pg_temp"}
+
+
+def test_nothing_is_for_public(conn: psycopg.Connection) -> None:
+    open_to_all = conn.execute("""
+        select p.oid::regprocedure::text, a.privilege_type
+        from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+        where p.pronamespace = current_schema()::regnamespace and a.grantee = 0
+        union all
+        select c.relname, a.privilege_type
+        from pg_class c, aclexplode(coalesce(c.relacl,
+            acldefault(case when c.relkind = 'S' then 's' else 'r' end::"char", c.relowner))) a
+        where c.relnamespace = current_schema()::regnamespace and a.grantee = 0""").fetchall()
+    assert open_to_all == []
+
+
+def test_public_routines_run_as_their_owner_and_internal_ones_do_not(conn: psycopg.Connection) -> None:
+    assert {name for name, _ in conn.execute(DEFINERS)} == PUBLIC - EVERYBODY
+
+
+def test_the_search_path_is_pinned(conn: psycopg.Connection) -> None:
+    assert_pinned(conn)
+
+
+def test_the_search_path_is_pinned_where_psql_installs(conn: psycopg.Connection, database_url: str) -> None:
+    migrate.downgrade(database_url)
+    with conn.transaction():
+        conn.execute(install_text())  # pyright: ignore[reportArgumentType, reportCallIssue]
+    assert_pinned(conn)
+
+
+@pytest.mark.parametrize(
+    ("group", "allowed"),
+    [
+        ("queue_producer", PRODUCER | EVERYBODY),
+        ("queue_consumer", CONSUMER | EVERYBODY),
+        ("queue_operator", OPERATOR | EVERYBODY | VIEWED),
+        ("queue_admin", PUBLIC | VIEWED),
+    ],
+)
+def test_a_group_may_call_what_is_its_own(conn: psycopg.Connection, group: str, allowed: set[str]) -> None:
+    assert callable_by(conn, group) == allowed
+
+
+def test_nobody_else_may_call_anything(conn: psycopg.Connection, role: str) -> None:
+    assert callable_by(conn, role) == set()
+
+
+def test_no_group_gets_at_the_tables(conn: psycopg.Connection) -> None:
+    found = conn.execute("""
+        select g.rolname, c.relname, p.privilege
+        from pg_class c, pg_roles g,
+            unnest('{select, insert, update, delete, truncate, references, trigger}'::text[]) p (privilege)
+        where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'v')
+            and g.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_admin')
+            and has_table_privilege(g.oid, c.oid, p.privilege)""").fetchall()
+    assert set(found) == {
+        (group, view, "select")
+        for group in ("queue_operator", "queue_admin")
+        for view in ("queue_messages", "queue_stats")
+    }
+
+
+def test_a_producer_pushes_and_does_not_reserve(conn: psycopg.Connection, role: str) -> None:
+    become(conn, role, "queue_producer")
+    assert conn.execute("select outcome from queue_push('mail', 'a', '1')").fetchall() == [("created",)]
+    for text in ("select queue_reserve('mail')", "select queue_pop('mail')", "select queue_get('mail', 'a')"):
+        with pytest.raises(InsufficientPrivilege):
+            conn.execute(text)
+
+
+def test_a_consumer_reserves_and_finishes_and_does_not_push(conn: psycopg.Connection, role: str) -> None:
+    conn.execute("select queue_push('mail', 'a', '1')")
+    become(conn, role, "queue_consumer")
+    row = conn.execute("select receipt from queue_reserve('mail')").fetchone()
+    assert row is not None
+    for text in ("select queue_push('mail', 'b', '1')", "select queue_pause('mail')", "table queue_messages"):
+        with pytest.raises(InsufficientPrivilege):
+            conn.execute(text)
+    assert conn.execute("select outcome from queue_ack(%s)", row).fetchone() == ("acked",)
+
+
+def test_an_operator_looks_and_runs_and_does_not_consume(conn: psycopg.Connection, role: str) -> None:
+    conn.execute("select queue_push('mail', 'a', '1')")
+    become(conn, role, "queue_operator")
+    assert conn.execute("select ready, paused from queue_stats").fetchall() == [(1, False)]
+    assert conn.execute("select changed from queue_pause('mail')").fetchone() == (True,)
+    assert conn.execute("select changed from queue_resume('mail')").fetchone() == (True,)
+    assert conn.execute("select outcome from queue_remove('mail', 'a')").fetchone() == ("removed",)
+    for text in ("select queue_reserve('mail')", "select queue_push('mail')", "table delayed_queue"):
+        with pytest.raises(InsufficientPrivilege):
+            conn.execute(text)
+
+
+def test_an_operator_reads_the_views_and_no_secret(conn: psycopg.Connection, role: str) -> None:
+    conn.execute("select queue_push('mail', 'a', '1')")
+    row = conn.execute("select receipt from queue_reserve('mail')").fetchone()
+    assert row is not None
+    secret = row[0].split("-")[1]
+    become(conn, role, "queue_operator")
+    for text in (
+        "select to_jsonb(m)::text from queue_messages m",
+        "select to_jsonb(s)::text from queue_stats s",
+        "select to_jsonb(g)::text from queue_get('mail', 'a') g",
+        "select to_jsonb(p)::text from queue_peek('mail', 10) p",
+    ):
+        rows = conn.execute(text).fetchall()
+        assert len(rows) == 1
+        assert secret not in rows[0][0]
+
+
+HIJACK = """
+create schema mine;
+create function mine.taken() returns trigger language plpgsql as $$begin raise 'hijacked'; end$$;
+create function mine.eq(text, text) returns boolean language plpgsql as $$begin raise 'hijacked'; end$$;
+create operator mine.= (leftarg = text, rightarg = text, function = mine.eq);
+create operator mine.|| (leftarg = text, rightarg = text, function = mine.cat);
+create function mine.queue_now() returns bigint language plpgsql as $$begin raise 'hijacked'; end$$;
+create function mine._queue_check_kind(text, integer, text default '') returns void
+    language plpgsql as $$begin raise 'hijacked'; end$$;
+create table mine.delayed_queue (p_kind text, p_key text);
+create table mine.queue_count (p_kind text);
+create view mine.queue_kind as select 1 / 0 as p_kind;
+create temporary table delayed_queue (p_kind text, p_key text, entry bigint, payload jsonb, payload_bytes bytea,
+    headers jsonb, priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint,
+    reserved_at bigint, attempts integer, reserved_by text, secret bytea, ready_at bigint, due_at bigint,
+    max_attempts integer, pending jsonb, constraint delayed_queue_pkey primary key (p_kind, p_key));
+create temporary table queue_count (p_kind text, pushed bigint);
+create trigger taken before insert on pg_temp.delayed_queue for each row execute function mine.taken();
+set search_path = pg_temp, mine, public, pg_catalog;
+""".replace(
+    "create operator mine.||",
+    "create function mine.cat(text, text) returns text language plpgsql as $$begin raise 'hijacked'; end$$;\n"
+    "create operator mine.||",
+)
+
+
+def test_nobody_can_put_something_of_his_own_in_between(conn: psycopg.Connection, role: str) -> None:
+    conn.execute(sql.SQL("grant create on database {} to {}").format(
+        sql.Identifier(conn.info.dbname), sql.Identifier(role)
+    ))
+    become(conn, role, "queue_admin")
+    conn.execute(HIJACK)
+    assert conn.execute("select outcome from public.queue_push('mail', 'a', '1')").fetchone() == ("created",)
+    many = """select outcome from public.queue_push_many('mail', '[{"key": "b", "payload": 1}]')"""
+    assert conn.execute(many).fetchone() == ("created",)
+    row = conn.execute("select receipt from public.queue_reserve('mail')").fetchone()
+    assert row is not None
+    assert conn.execute("select outcome from public.queue_nack(%s)", row).fetchone() == ("retry",)
+    assert len(conn.execute("select from public.queue_pop('mail', 2)").fetchall()) == 2
+    assert conn.execute("select count(*) from pg_temp.delayed_queue").fetchone() == (0,)
+
+
+def test_a_consumer_cannot_leave_a_hint_that_blinds_other_sessions(
+    conn: psycopg.Connection, role: str, database_url: str
+) -> None:
+    conn.execute("select queue_push('mail', 'a', '1')")
+    name = conn.execute(
+        "select 'pyqueue.b' || to_hex(hashtextextended('mail', 'delayed_queue'::regclass::oid::bigint))"
+    ).fetchone()
+    become(conn, role, "queue_consumer")
+    most = 9_000_000_000_000_000_000
+    bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, 0, most, most, most]
+    conn.execute("select set_config(%s, %s, false)", [*(name or ()), str(bounds).replace("[", "{").replace("]", "}")])
+    conn.execute("select queue_reserve('mail')")
+    with psycopg.connect(database_url, autocommit=True) as other:
+        found = [row for _ in range(200) for row in other.execute("select p_key from queue_reserve('mail')")]
+    assert found == [("a",)]

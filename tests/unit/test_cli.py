@@ -1,0 +1,274 @@
+"""The command line on a real server, through its entry point."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from click.testing import CliRunner, Result
+
+from pyqueue_sql import Queue, cli
+from pyqueue_sql.cli import kinds
+from pyqueue_sql.cli.common import Failure
+
+COMMANDS = {
+    *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
+    *("define", "pause", "resume", "stats", "redrive", "prune"),
+}
+
+
+class Shell:
+    """Runs commands on the test's database."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __call__(self, *args: str, lines: str | None = None, env: dict[str, str] | None = None) -> Result:
+        environment = {"PYQUEUE_URL": self.url, **(env or {})}
+        result = CliRunner().invoke(cli.main, args, input=lines, env=environment)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result
+
+    def rows(self, *args: str, lines: str | None = None, exit_code: int = 0) -> list[dict[str, Any]]:
+        """What a command printed, a row a line."""
+        result = self(*args, lines=lines)
+        assert result.exit_code == exit_code, result.output
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def pyqueue(database_url: str) -> Shell:
+    return Shell(database_url)
+
+
+@pytest.fixture
+def queue(conn: psycopg.Connection[Any]) -> Queue:
+    return Queue(conn)
+
+
+def test_every_command_teaches():
+    result = CliRunner().invoke(cli.main, ["--help"])
+    assert set(cli.main.commands) == COMMANDS
+    for name in COMMANDS:
+        assert f"\n  {name}" in result.output
+        if name != "demo":
+            shown = CliRunner().invoke(cli.main, [name, "--help"])
+            assert shown.exit_code == 0
+            assert "--url" in shown.output
+
+
+def test_a_message_goes_in_and_out(pyqueue: Shell):
+    (pushed,) = pyqueue.rows(
+        "push", "mail", '{"to": "ä"}', "--key", "k", "--priority", "3", "--headers", '{"h": 1}'
+    )
+    assert (pushed["kind"], pushed["key"], pushed["outcome"]) == ("mail", "k", "created")
+    (message,) = pyqueue.rows("reserve", "mail", "--timeout", "60", "--worker", "me")
+    assert (message["key"], message["payload"], message["priority"]) == ("k", {"to": "ä"}, 3)
+    assert (message["headers"], message["reserved_by"]) == ({"h": 1}, "me")
+    assert pyqueue.rows("ack", message["receipt"]) == [{"receipt": message["receipt"], "outcome": "acked"}]
+
+
+def test_what_reserve_writes_is_what_ack_reads(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"payload": n} for n in range(5)])
+    lines = pyqueue("reserve", "mail", "--max", "10").stdout
+    assert [row["outcome"] for row in pyqueue.rows("ack", "-", lines=lines)] == ["acked"] * 5
+
+
+def test_bare_receipts_are_read_in_batches_too(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"payload": n} for n in range(5)])
+    receipts = [message.receipt or "" for message in queue.reserve("mail", max_messages=5)]
+    rows = pyqueue.rows("ack", "-", "--batch", "2", lines="\n\n".join(receipts) + "\n")
+    assert [row["receipt"] for row in rows] == receipts
+
+
+def test_a_lost_receipt_is_exit_code_1_and_the_others_count(pyqueue: Shell, queue: Queue):
+    queue.push("mail", "k")
+    (message,) = queue.reserve("mail")
+    receipt = message.receipt or ""
+    rows = pyqueue.rows("ack", "1-" + "0" * 32, receipt, exit_code=1)
+    assert [row["outcome"] for row in rows] == ["lost", "acked"]
+
+
+def test_nothing_reserved_is_exit_code_1(pyqueue: Shell):
+    assert pyqueue.rows("reserve", "mail", exit_code=1) == []
+    assert pyqueue.rows("peek", "mail", exit_code=1) == []
+
+
+def test_many_are_pushed_from_lines(pyqueue: Shell, queue: Queue):
+    lines = """
+        {"key": "a", "payload": 1}
+        {"key": "b", "payload": null, "priority": 1}
+        {"key": "a", "payload": 2}
+    """
+    rows = pyqueue.rows("push", "mail", "-", "--priority", "7", "--batch", "2", lines=lines)
+    assert [(row["key"], row["outcome"]) for row in rows] == [
+        ("a", "created"),
+        ("b", "created"),
+        ("a", "ignored"),
+    ]
+    assert [(message.key, message.priority) for message in queue.peek("mail")] == [("a", 7), ("b", 1)]
+
+
+def test_bytes_come_from_a_file_and_go_out_as_base64(pyqueue: Shell, tmp_path: Path):
+    file = tmp_path / "photo"
+    file.write_bytes(b"\0\xff")
+    pyqueue.rows("push", "photos", "--bytes", str(file))
+    (message,) = pyqueue.rows("peek", "photos")
+    assert base64.b64decode(message["payload_bytes"]) == b"\0\xff"
+    assert "payload" not in message
+
+
+@pytest.mark.parametrize("at", ["2100-01-01T01:00:00+01:00", "4102444800000000"])
+def test_a_time_is_iso_or_microseconds(pyqueue: Shell, at: str):
+    (pushed,) = pyqueue.rows("push", "mail", "1", "--at", at)
+    assert pushed["scheduled_at"] == 4_102_444_800_000_000
+
+
+def test_nack_takes_its_options(pyqueue: Shell, queue: Queue):
+    queue.push("mail", "a")
+    queue.push("mail", "b")
+    first, second = (message.receipt or "" for message in queue.reserve("mail", max_messages=2))
+    options = ("--error", "it broke", "--delay", "60", "--payload", "[1]", "--no-count")
+    assert pyqueue.rows("nack", first, *options) == [{"receipt": first, "outcome": "retry"}]
+    assert pyqueue.rows("nack", second, "--final") == [{"receipt": second, "outcome": "dead"}]
+    (message,) = queue.peek("mail")
+    assert (message.key, message.payload, message.attempts, message.state) == ("a", [1], 0, "scheduled")
+    assert pyqueue.rows("redrive", "mail.dead") == [{"kind": "mail.dead", "went": 1, "stayed": 0}]
+
+
+def test_move_can_take_the_payload_of_the_line(pyqueue: Shell, queue: Queue):
+    queue.push("raw", "a", 1)
+    queue.push("raw", "b", 2)
+    one, two = pyqueue("reserve", "raw", "--max", "2").stdout.splitlines()
+    changed = json.dumps({**json.loads(one), "payload": {"seen": True}})
+    assert [
+        row["outcome"] for row in pyqueue.rows("move", "clean", "-", "--take-payload", lines=changed)
+    ] == ["moved"]
+    assert [row["outcome"] for row in pyqueue.rows("move", "clean", "-", lines=two)] == ["moved"]
+    assert {message.key: message.payload for message in queue.peek("clean")} == {"a": {"seen": True}, "b": 2}
+
+
+def test_kinds_are_set_paused_counted_and_pruned(pyqueue: Shell, queue: Queue):
+    settings = ("--timeout", "1.5", "--max-attempts", "4", "--options", '{"jitter": 0.5}')
+    (kind,) = pyqueue.rows("define", "mail", *settings)
+    assert (kind["timeout_seconds"], kind["max_attempts"], kind["jitter"]) == (1.5, 4, 0.5)
+    (kind,) = pyqueue.rows("define", "mail", "--options", '{"max_attempts": null}')
+    assert (kind["timeout_seconds"], kind["max_attempts"]) == (1.5, None)
+    assert pyqueue.rows("pause", "mail") == [{"kind": "mail", "changed": True}]
+    assert pyqueue.rows("resume", "mail") == [{"kind": "mail", "changed": True}]
+    queue.push("mail", "k", delay_seconds=60)
+    (counts,) = pyqueue.rows("stats", "mail")
+    assert (counts["scheduled"], counts["total"], counts["next_at"][-6:]) == (1, 1, "+00:00")
+    assert pyqueue.rows("remove", "mail", "k") == [{"kind": "mail", "key": "k", "outcome": "removed"}]
+    assert pyqueue.rows("remove", "mail", "k", exit_code=1)[0]["outcome"] == "absent"
+    assert pyqueue.rows("prune", "--max", "10")[0].keys() == {"pruned"}
+
+
+def test_a_terminal_gets_a_table(queue: Queue):
+    queue.push("a-long-kind", "k")
+    queue.push("b", "k")
+    header, *rows = kinds.table(queue.stats()).splitlines()
+    assert header.split()[:2] == ["kind", "ready"]
+    assert [row.split()[:2] for row in rows] == [["a-long-kind", "1"], ["b", "1"]]
+    assert len({len(line) for line in (header, *rows)}) == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("push", "mail"),
+        ("push", "mail", "not json"),
+        ("push", "mail", "1", "--bytes", "-"),
+        ("push", "mail", "-", "--key", "k"),
+        ("push", "mail", "1", "--on-duplicate", "perhaps"),
+        ("ack",),
+        ("define", "mail", "--options", "[1]"),
+        ("nonsense",),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(pyqueue: Shell, args: tuple[str, ...]):
+    assert pyqueue(*args).exit_code == 2
+
+
+@pytest.mark.parametrize("line", ["{nonsense", '{"no": "receipt"}', "{}"])
+def test_a_line_that_says_nothing_is_exit_code_2(pyqueue: Shell, line: str):
+    assert pyqueue("ack", "-", lines=line).exit_code == 2
+
+
+def test_what_the_queue_refuses_is_exit_code_3_and_says_why(pyqueue: Shell):
+    result = pyqueue("push", "mail", "1", "--delay", "-1")
+    assert result.exit_code == 3
+    assert result.stderr.startswith("Error: delay_seconds")
+
+
+def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
+    result = pyqueue("reserve", "mail", "--schema", "nowhere")
+    assert result.exit_code == 3
+    assert "pyqueue upgrade" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:secret@127.0.0.1:1/app",
+        "postgresql://me:secret@127.0.0.1:port/app",
+        "postgresql://me:secret@[::1/app",
+        "mysql://me:secret@127.0.0.1/app",
+        "postgresql://me:secret@127.0.0.1/app?colour=red",
+        "secret",
+    ],
+)
+@pytest.mark.parametrize("command", [("stats",), ("upgrade",), ("current",)])
+def test_no_connection_is_exit_code_4_without_the_password(url: str, command: tuple[str, ...]):
+    result = Shell(url)(*command)
+    assert result.exit_code == 4, result.output
+    assert result.stderr.startswith("Error: ")
+    assert "secret" not in result.output
+
+
+def test_a_connection_that_breaks_is_exit_code_4(pyqueue: Shell, conn: psycopg.Connection[Any]):
+    conn.execute(
+        "drop function queue_prune(bigint); create function queue_prune(bigint) returns bigint language sql"
+        " begin atomic select 1 from pg_terminate_backend(pg_backend_pid()); end"
+    )
+    result = pyqueue("prune")
+    assert result.exit_code == 4, result.output
+
+
+def test_the_url_of_sqlalchemy_does_as_well(pyqueue: Shell):
+    parts = urlsplit(pyqueue.url)
+    result = pyqueue("prune", "--url", parts._replace(scheme="postgresql+psycopg").geturl())
+    assert result.exit_code == 0
+
+
+def test_without_a_url_the_usage_is_wrong():
+    for command in ("stats", "upgrade", "current"):
+        result = CliRunner().invoke(cli.main, [command], env={"PYQUEUE_URL": None})
+        assert result.exit_code == 2
+        assert "PYQUEUE_URL" in result.output
+
+
+def test_a_failure_carries_its_exit_code():
+    assert Failure("x", 3).exit_code == 3
+
+
+def test_the_schema_is_upgraded_and_named(pyqueue: Shell, conn: psycopg.Connection[Any]):
+    schema = ("--schema", 'it\'s "a\\ b"%')
+    assert pyqueue("current", *schema).exit_code == 1
+    assert pyqueue.rows("upgrade", *schema) == [{"revision": "0001_queue"}]
+    assert pyqueue.rows("current", *schema) == [{"revision": "0001_queue"}]
+    pyqueue.rows("push", "mail", "1", "--key", "there", *schema)
+    assert Queue(conn).peek("mail") == []
+    assert [row["key"] for row in pyqueue.rows("peek", "mail", *schema)] == ["there"]
+    assert pyqueue.rows("downgrade", "base", *schema) == [{"revision": None}]
+
+
+def test_sql_is_printed_without_a_database():
+    for command in (["upgrade", "--sql"], ["downgrade", "base", "--sql"]):
+        result = CliRunner().invoke(cli.main, command, env={"PYQUEUE_URL": None})
+        assert result.exit_code == 0
+        assert result.stdout.startswith("BEGIN;")
+        assert result.stdout.rstrip().endswith("COMMIT;")

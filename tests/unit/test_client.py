@@ -1,0 +1,223 @@
+"""The client on a real server: arguments get there, rows come back as models, errors as the queue's own."""
+
+import ast
+import asyncio
+import inspect
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+import pyqueue_sql
+from pyqueue_sql import (
+    AsyncQueue,
+    InvalidOption,
+    InvalidParameter,
+    InvalidPayload,
+    InvalidReceipt,
+    Kind,
+    Outcome,
+    Queue,
+    QueueError,
+    Redriven,
+    Refused,
+)
+
+NO_SUCH = "1-" + "0" * 32
+
+
+@pytest.fixture
+def queue(conn: psycopg.Connection[Any]) -> Queue:
+    return Queue(conn)
+
+
+def test_a_payload_comes_back_as_it_went(queue: Queue):
+    payload = {"ä": [1, 2.5, None, True, "x'\"%s:y"], "": {}}
+    queue.push("a", "k", payload, headers={"h": 1}, priority=-3)
+    (message,) = queue.reserve("a", "me")
+    assert (message.kind, message.key, message.payload, message.payload_bytes) == ("a", "k", payload, None)
+    assert (message.headers, message.priority, message.attempts, message.reserved_by) == (
+        {"h": 1},
+        -3,
+        1,
+        "me",
+    )
+
+
+def test_null_is_a_payload(queue: Queue):
+    queue.push("a", "k")
+    (message,) = queue.reserve("a")
+    assert (message.payload, message.payload_bytes) == (None, None)
+
+
+def test_bytes_come_back_byte_for_byte(queue: Queue):
+    payload = bytes(range(256))
+    queue.push_bytes("a", "k", payload, delay_seconds=0)
+    (message,) = queue.pop("a")
+    assert (message.payload, message.payload_bytes) == (None, payload)
+
+
+def test_a_datetime_is_the_time_of_delivery(queue: Queue):
+    at = datetime(2100, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+    expected = 4_102_542_245_678_901
+    assert queue.push("a", "k", scheduled_at=at).scheduled_at == expected
+    queue.push_many("a", [{"key": "l", "payload": 1, "scheduled_at": at}])
+    assert [message.scheduled_at_initially for message in queue.peek("a")] == [expected, expected]
+
+
+def test_push_many_takes_options_for_all_and_for_each(queue: Queue):
+    pushed = queue.push_many("a", ({"key": key, "payload": key} for key in "ab"), priority=5)
+    assert [(one.kind, one.key, one.outcome) for one in pushed] == [
+        ("a", "a", "created"),
+        ("a", "b", "created"),
+    ]
+    queue.push_many("a", [{"key": "c", "payload": None, "priority": 6}], priority=5)
+    assert [(message.key, message.priority) for message in queue.peek("a")] == [("c", 6), ("a", 5), ("b", 5)]
+
+
+def test_every_routine_answers_with_its_model(queue: Queue):
+    queue.push_many("a", [{"key": str(n), "payload": n} for n in range(6)])
+    held = [message.receipt or "" for message in queue.reserve("a", max_messages=6, timeout_seconds=60)]
+    assert queue.extend(held[0], 0.5) == Outcome(held[0], "extended")
+    assert queue.extend_many(held[:2], 90) == [Outcome(held[0], "extended"), Outcome(held[1], "extended")]
+    assert queue.ack(held[0]) == Outcome(held[0], "acked")
+    assert queue.ack_many([held[1], held[0]]) == [Outcome(held[1], "acked"), Outcome(held[0], "lost")]
+    assert queue.nack(held[2], error="no", delay_seconds=60) == Outcome(held[2], "retry")
+    assert queue.nack_many([held[3]], final=True) == [Outcome(held[3], "dead")]
+    assert queue.move(held[4], "b") == Outcome(held[4], "moved")
+    assert queue.move_many([{"receipt": held[5], "to_kind": "b", "key": "z"}]) == [Outcome(held[5], "moved")]
+    assert [(message.key, message.state) for message in queue.peek("b")] == [("4", "ready"), ("z", "ready")]
+    assert (found := queue.get("a", "2")) and (found.state, found.receipt) == ("scheduled", None)
+    assert queue.get("a", "0") is None
+    assert queue.redrive("a.dead", 10) == Redriven(1, 0)
+    assert (queue.remove("b", "z"), queue.remove("b", "z")) == ("removed", "absent")
+    assert (queue.purge("b"), queue.purge("b", 5)) == (1, 0)
+    kind = queue.define("a", timeout_seconds=1.5, max_attempts=4, dead_letter_kind="bin")
+    assert kind == Kind("a", 1.5, 4, 0.0, 2.0, 3600.0, 0.0, "bin", False)
+    assert queue.define("a", max_attempts=None).max_attempts is None
+    assert (queue.pause("a"), queue.pause("a"), queue.resume("a"), queue.resume("a")) == (
+        True,
+        False,
+        True,
+        False,
+    )
+    (stats,) = queue.stats("a")
+    assert (stats.kind, stats.ready, stats.scheduled, stats.total, stats.acked_total) == ("a", 1, 1, 2, 2)
+    assert {row.kind for row in queue.stats()} >= {"a", "b"}
+    assert queue.drop("a").dead_letter_kind == "bin"
+    assert queue.prune() >= 0
+
+
+def test_none_and_unset_as_a_new_payload_differ(queue: Queue):
+    queue.push("a", "k", 1, headers={"h": 1})
+    (message,) = queue.reserve("a")
+    queue.nack(message.receipt or "", payload=pyqueue_sql.UNSET, delay_seconds=0)
+    (message,) = queue.reserve("a")
+    assert (message.payload, message.headers) == (1, {"h": 1})
+    queue.move(message.receipt or "", "b", payload=None, headers=None)
+    (message,) = queue.reserve("b")
+    assert (message.payload, message.headers) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("cause", "call"),
+    [
+        (InvalidParameter, lambda q: q.push("", "k")),
+        (InvalidParameter, lambda q: q.push("a\0", "k")),
+        (InvalidParameter, lambda q: q.push("a", "\ud800")),
+        (InvalidParameter, lambda q: q.reserve("a", max_messages=0)),
+        (InvalidParameter, lambda q: q.reserve("a", max_messages=10**30)),
+        (InvalidParameter, lambda q: q.extend(NO_SUCH, float("nan"))),
+        (InvalidOption, lambda q: q.push("a", "k", colour="red")),
+        (InvalidOption, lambda q: q.push("a", "k", delay_seconds="soon")),
+        (InvalidOption, lambda q: q.define("a", jitter=7)),
+        (InvalidPayload, lambda q: q.push("a", "k", "\0")),
+        (InvalidPayload, lambda q: q.push("a", "k", "\ud800")),
+        (InvalidPayload, lambda q: q.push("a", "k", json.loads("[" * 40 + "]" * 40))),
+        (InvalidPayload, lambda q: q.push_many("a", [{"key": "k", "payload": "\0"}])),
+        (Refused, lambda q: q.define("a", dead_letter_kind="a")),
+        (InvalidReceipt, lambda q: q.ack("x")),
+        (InvalidReceipt, lambda q: q.nack_many([NO_SUCH, "x"])),
+    ],
+)
+def test_one_exception_a_cause_and_nothing_changes(
+    queue: Queue, cause: type[QueueError], call: Callable[[Any], object]
+):
+    with pytest.raises(cause) as caught:
+        call(queue)
+    assert type(caught.value) is cause
+    assert queue.stats() == []
+
+
+def test_the_drivers_exception_is_the_cause(queue: Queue):
+    with pytest.raises(InvalidReceipt) as caught:
+        queue.ack("x")
+    assert isinstance(caught.value.__cause__, psycopg.Error)
+    assert caught.value.__cause__.sqlstate == caught.value.sqlstate == "PQ005"
+
+
+def test_other_exceptions_of_the_driver_stay(queue: Queue):
+    queue.connection.close()
+    with pytest.raises(psycopg.OperationalError):
+        queue.push("a")
+
+
+def test_the_transaction_is_the_callers(conn: psycopg.Connection[Any], database_url: str):
+    with psycopg.connect(database_url) as other:
+        Queue(other).push("a", "k")
+        assert Queue(conn).get("a", "k") is None
+        other.rollback()
+        Queue(other).push("a", "l")
+        other.commit()
+    assert [message.key for message in Queue(conn).peek("a")] == ["l"]
+
+
+def test_the_callers_rows_and_cursors_do_not_matter(database_url: str):
+    with psycopg.connect(database_url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
+        connection.row_factory = dict_row  # pyright: ignore[reportAttributeAccessIssue]
+        queue = Queue(connection)
+        queue.push("a", "k%s", {"%": 1}, delay_seconds=0)
+        (message,) = queue.reserve("a", "w", 2, timeout_seconds=1.5)
+        assert (message.key, message.payload) == ("k%s", {"%": 1})
+        assert queue.extend(message.receipt or "", 2).outcome == "extended"
+
+
+def test_async_awaits_the_same(database_url: str):
+    async def scenario() -> None:
+        async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+            queue = AsyncQueue(connection)
+            assert (await queue.push("a", "k", [1])).outcome == "created"
+            (message,) = await queue.reserve("a")
+            assert message.payload == [1]
+            assert (await queue.ack(message.receipt or "")).outcome == "acked"
+            assert await queue.get("a", "k") is None
+            with pytest.raises(InvalidReceipt):
+                await queue.ack("x")
+
+    asyncio.run(scenario())
+
+
+def signatures(source: Path, name: str) -> dict[str, str]:
+    """The public methods of a class as its text has them, by name."""
+    (found,) = (
+        node
+        for node in ast.parse(source.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name == name
+    )
+    return {
+        node.name: f"({ast.unparse(node.args)}) -> {node.returns and ast.unparse(node.returns)}"
+        for node in found.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("_")
+        and node.name != "connection"
+    }
+
+
+def test_the_types_of_the_async_queue_are_those_of_the_queue():
+    package = Path(inspect.getfile(pyqueue_sql)).parent
+    assert signatures(package / "aio.pyi", "AsyncQueue") == signatures(package / "client.py", "Queue")

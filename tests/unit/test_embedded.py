@@ -1,0 +1,360 @@
+"""The embedded server: it starts, keeps to itself, and never outlives the program that started it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+from pyqueue_sql.embedded.server import launch, wheel_bin_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parents[2]
+GONE_SECONDS = 10.0
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another user to drop to")
+
+# A program that starts a server, says where, and then ends in the way that its last line says.
+PROGRAM = """
+import multiprocessing, os, signal, sys, time
+from pyqueue_sql.embedded import start_server
+server = start_server()
+print(server.pid, server._process.pid, server.data_dir, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[EmbeddedServer]:
+    """A temporary server for the tests that leave it as it is."""
+    with start_server() as server:
+        yield server
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder for data that the user of the server can reach; pytest's own folders are closed to it."""
+    folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-"))
+    folder.chmod(0o755)
+    yield folder / "data"
+    shutil.rmtree(folder)
+
+
+def ask(url: str, question: str) -> object:
+    """Return the first column of the first row."""
+    with psycopg.connect(url, autocommit=True) as conn:
+        row = conn.execute(question.encode()).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def do(url: str, statement: str) -> None:
+    """Run a statement that answers nothing."""
+    with psycopg.connect(url, autocommit=True) as conn:
+        conn.execute(statement.encode())
+
+
+def process_info(column: str, *pids: int) -> str:
+    """Return a column of ps for the processes, empty where there are none."""
+    command = ["ps", "-ww", "-o", f"{column}=", "-p", ",".join(map(str, pids))]
+    return subprocess.run(command, capture_output=True, text=True).stdout
+
+
+def alive(pid: int) -> bool:
+    """Return whether the process runs; one that waits to be reaped does not."""
+    state = process_info("stat", pid)
+    return bool(state) and not state.startswith("Z")
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Wait for a condition; fail after GONE_SECONDS."""
+    deadline = time.monotonic() + GONE_SECONDS
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def run_program(ending: str) -> tuple[subprocess.Popen[str], int, int, Path]:
+    """Start PROGRAM; return it, the pids of postmaster and supervisor, and the folder of the data."""
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM + ending],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    assert program.stdout is not None
+    pid, supervisor, folder = program.stdout.readline().split()
+    return program, int(pid), int(supervisor), Path(folder)
+
+
+def test_answers_on_loopback_with_the_version_it_says(running: EmbeddedServer) -> None:
+    assert ask(running.url, "show server_version") == running.version
+    assert ask(running.url, "show listen_addresses") == "127.0.0.1"
+    assert ask(running.url, "show fsync") == ask(running.url, "show synchronous_commit") == "on"
+
+
+@pytest.mark.parametrize("way", ["tcp", "socket"])
+@pytest.mark.parametrize("password", [None, "guess"])
+def test_nobody_gets_in_without_the_password(running: EmbeddedServer, way: str, password: str | None) -> None:
+    host = "127.0.0.1" if way == "tcp" else str(running.socket_dir)
+    with pytest.raises(psycopg.OperationalError, match="password"):
+        psycopg.connect(host=host, port=running.port, user="postgres", dbname="postgres", password=password)
+
+
+def test_socket_lets_in_with_the_password(running: EmbeddedServer) -> None:
+    assert ask(running.url.replace("@127.0.0.1", "@") + f"?host={running.socket_dir}", "select 1") == 1
+
+
+def test_password_is_in_no_repr_log_or_command_line(running: EmbeddedServer) -> None:
+    password = running.url.split(":")[2].split("@")[0]
+    commands = process_info("args", running.pid, running._process.pid)
+    assert "unix_socket_permissions" in commands
+    assert len(password) >= 24
+    assert password not in repr(running) + repr(vars(running)) + commands
+    assert password not in (running.data_dir / "server.log").read_text()
+    assert stat.S_IMODE((running.data_dir / "password").stat().st_mode) == 0o600
+
+
+def test_temporary_data_goes_with_the_server() -> None:
+    with start_server() as server:
+        folder, pid = server.data_dir, server.pid
+        assert folder.exists()
+    assert not folder.exists()
+    assert not folder.parent.exists()
+    assert not alive(pid)
+    server.stop()
+
+
+def test_named_folder_keeps_data_and_password(home: Path) -> None:
+    with start_server(home) as first:
+        url = first.url
+        do(url, "create table kept as select 7 as n")
+    with start_server(home, port=first.port) as second:
+        assert second.url == url
+        assert second.data_dir == home
+        assert ask(second.url, "select n from kept") == 7
+    assert home.exists()
+
+
+def test_second_start_on_a_running_folder_is_refused(home: Path) -> None:
+    with start_server(home) as server:
+        with pytest.raises(EmbeddedServerError, match="already running"):
+            start_server(home)
+        assert ask(server.url, "select 1") == 1
+
+
+def test_start_after_the_server_was_killed(home: Path) -> None:
+    server = start_server(home)
+    do(server.url, "create table kept as select 7 as n")
+    os.kill(server.pid, signal.SIGKILL)
+    server.stop()
+    assert (home / "pgdata" / "postmaster.pid").exists()
+    with start_server(home) as again:
+        assert ask(again.url, "select n from kept") == 7
+
+
+def test_half_made_cluster_is_made_anew(home: Path) -> None:
+    (home / "pgdata.new").mkdir(parents=True)
+    (home / "pgdata.new" / "PG_VERSION").write_text("18\n")
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        for path in (home, home / "pgdata.new", home / "pgdata.new" / "PG_VERSION"):
+            os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    with start_server(home) as server:
+        assert ask(server.url, "select 1") == 1
+
+
+def test_folder_with_other_things_is_refused(home: Path) -> None:
+    home.mkdir()
+    home.chmod(0o755)
+    (home / "thesis.tex").write_text("mine")
+    with pytest.raises(EmbeddedServerError, match="not empty"):
+        start_server(home)
+    assert [path.name for path in home.iterdir()] == ["thesis.tex"]
+
+
+def test_taken_port_is_named_where_it_was_asked_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(EmbeddedServerError, match="could not bind"):
+            start_server(port=port)
+
+
+def test_taken_port_is_passed_over_where_any_will_do() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with launch(None, ports=[port, 0], settings=None, bin_dir=None) as server:
+            assert server.port != port
+            assert ask(server.url, "select 1") == 1
+
+
+def test_settings_reach_the_server() -> None:
+    with start_server(settings={"work_mem": "7MB", "max_connections": "17"}) as server:
+        assert ask(server.url, "show work_mem") == "7MB"
+        assert ask(server.url, "show max_connections") == "17"
+
+
+def test_wrong_setting_shows_the_log() -> None:
+    with pytest.raises(EmbeddedServerError, match='unrecognized configuration parameter "wrk_mem"'):
+        start_server(settings={"wrk_mem": "7MB"})
+
+
+def test_setting_of_ours_is_refused() -> None:
+    with pytest.raises(EmbeddedServerError, match="port"):
+        start_server(settings={"port": "5432"})
+
+
+def test_folder_without_binaries_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EmbeddedServerError, match=r"initdb: No such file"):
+        start_server(bin_dir=tmp_path)
+
+
+def test_missing_wheel_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(_: str) -> None:
+        return None
+
+    monkeypatch.setattr(importlib.util, "find_spec", nothing)
+    with pytest.raises(EmbeddedServerError, match=r"pip install 'pyqueue_sql\[embedded\]'"):
+        start_server()
+
+
+@pytest.mark.parametrize(
+    ("ending", "number"),
+    [
+        ("sys.exit(3)", None),
+        ("raise RuntimeError", None),
+        ("os._exit(1)", None),
+        ("time.sleep(60)", signal.SIGINT),
+        ("time.sleep(60)", signal.SIGTERM),
+        ("time.sleep(60)", signal.SIGHUP),
+        ("time.sleep(60)", signal.SIGKILL),
+    ],
+)
+def test_no_server_outlives_its_program(ending: str, number: signal.Signals | None) -> None:
+    program, pid, supervisor, folder = run_program(ending)
+    if number is not None:
+        # to the whole group, as a terminal does it
+        os.killpg(program.pid, number)
+    program.wait(GONE_SECONDS)
+    wait_until(lambda: not alive(supervisor))
+    assert not alive(pid)
+    assert not folder.parent.exists()
+
+
+def test_no_server_outlives_its_program_for_a_child_that_holds_the_pipe() -> None:
+    fork = "child = multiprocessing.get_context('fork').Process(target=time.sleep, args=[30])\n"
+    ending = fork + "child.start(); print(child.pid, flush=True); time.sleep(60)"
+    program, pid, supervisor, folder = run_program(ending)
+    assert program.stdout is not None
+    child = int(program.stdout.readline())
+    program.kill()
+    program.wait(GONE_SECONDS)
+    try:
+        wait_until(lambda: not alive(supervisor))
+        assert alive(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
+    assert not alive(pid)
+    assert not folder.parent.exists()
+
+
+def test_forked_child_does_not_stop_the_server(running: EmbeddedServer) -> None:
+    child = os.fork()
+    if child == 0:
+        running.stop()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert ask(running.url, "select 1") == 1
+
+
+def test_program_killed_while_the_cluster_is_made_leaves_nothing(home: Path) -> None:
+    begin = "from pyqueue_sql.embedded import start_server; start_server()"
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(home.parent)}
+    program = subprocess.Popen([sys.executable, "-c", begin], env=environment)
+    wait_until(lambda: any(home.parent.glob("pyqueue-*/data/pgdata.new")))
+    program.kill()
+    program.wait(GONE_SECONDS)
+    wait_until(lambda: not any(home.parent.iterdir()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the death signal of a parent is Linux's")
+def test_no_server_outlives_its_supervisor() -> None:
+    program, pid, supervisor, folder = run_program("time.sleep(60)")
+    os.kill(supervisor, signal.SIGKILL)
+    try:
+        wait_until(lambda: not alive(pid))
+    finally:
+        program.kill()
+        program.wait(GONE_SECONDS)
+        shutil.rmtree(folder.parent)
+
+
+@as_root
+def test_root_runs_it_as_nobody(running: EmbeddedServer) -> None:
+    nobody = pwd.getpwnam("nobody").pw_uid
+    assert running.data_dir.stat().st_uid == nobody
+    assert process_info("uid", running.pid).split() == [str(nobody)]
+    assert process_info("gid", running.pid).split() == [str(pwd.getpwnam("nobody").pw_gid)]
+    groups = Path(f"/proc/{running.pid}/status").read_text().split("Groups:")[1].splitlines()[0].split()
+    assert groups == []
+
+
+@as_root
+def test_root_runs_a_folder_as_its_owner(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    owner = pwd.getpwnam("daemon")
+    os.chown(home, owner.pw_uid, owner.pw_gid)
+    with start_server(home) as server:
+        assert process_info("uid", server.pid).split() == [str(owner.pw_uid)]
+        assert process_info("gid", server.pid).split() == [str(owner.pw_gid)]
+
+
+@as_root
+def test_root_makes_a_folder_below_missing_ones(home: Path) -> None:
+    with start_server(home / "a" / "b") as server:
+        assert ask(server.url, "select 1") == 1
+
+
+@as_root
+def test_closed_parent_is_named_and_stays_closed(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(EmbeddedServerError, match=r"closed/data: the user 'nobody'.* can't get there"):
+        start_server(closed / "data")
+    assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+
+
+@as_root
+def test_binaries_below_a_closed_folder_are_copied_for_the_run(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    package = wheel_bin_dir().parents[1]
+    for folder in (package, package.with_name(package.name + ".libs")):
+        if folder.is_dir():
+            shutil.copytree(folder, closed / "site-packages" / folder.name, symlinks=True)
+    closed.chmod(0o700)
+    bin_dir = closed / "site-packages" / wheel_bin_dir().relative_to(package.parent)
+    with start_server(bin_dir=bin_dir) as server:
+        copy = server.data_dir.parent / "server"
+        assert ask(server.url, "show server_version") == server.version
+        files = [copy.parent, copy, *copy.rglob("*")]
+        assert len(files) > 100
+        assert {path.lstat().st_uid for path in files} == {0}
+        assert not [path for path in files if not path.is_symlink() and path.stat().st_mode & 0o022]
+    assert not copy.exists()

@@ -1,0 +1,88 @@
+"""Freezing: what is split, what is undone, and that what is frozen is what is live."""
+
+from pathlib import Path
+
+import pytest
+
+from pyqueue_sql import freeze
+
+
+def test_what_is_frozen_is_what_is_live():
+    assert freeze.differing(freeze.LIVE, freeze.FROZEN) == []
+
+
+def test_every_live_file_is_in_the_manifest_once():
+    names = freeze.manifest(freeze.LIVE)
+    assert len(names) == len(set(names))
+    assert set(names) == set(freeze.LIVE.rglob("*.sql")) - {freeze.LIVE / "install.sql"}
+
+
+def test_statements_keep_their_comments_and_their_bodies():
+    text = "-- one; ä\nselect 'ä;';\n\n-- two\ndo $$ begin null; end $$;\nselect 3"
+    assert freeze.split(text) == [
+        "-- one; ä\nselect 'ä;';",
+        "-- two\ndo $$ begin null; end $$;",
+        "select 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "undone"),
+    [
+        ("create table t (a integer)", "drop table t;"),
+        ("create view v as select 1", "drop view v;"),
+        ("create sequence s", "drop sequence s;"),
+        ("create type t as (a integer)", "drop type t;"),
+        ("create type t as enum ('a')", "drop type t;"),
+        ("create domain d as integer", "drop domain d;"),
+        ("create trigger g after insert on t execute function f()", "drop trigger g on t;"),
+        (
+            "create or replace function f(a text, out b integer, variadic c bigint[] default '{}') return 1",
+            "drop function f(text, bigint[]);",
+        ),
+        ("create function f(a text) returns table (b text) return 1", "drop function f(text);"),
+        ("create procedure p(inout a text) language sql as ''", "drop procedure p(text);"),
+        ("create index i on t (a)", None),
+        ("comment on table t is 'x'", None),
+    ],
+)
+def test_what_is_created_is_dropped(statement: str, undone: str | None):
+    assert freeze.drop(statement) == undone
+
+
+def test_what_nobody_knows_how_to_undo_is_refused():
+    with pytest.raises(ValueError, match="how is that undone"):
+        freeze.drop("create extension hstore")
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "routines").mkdir()
+    (tmp_path / "install.sql").write_text("-- all\n\\ir tables/t.sql\n\n\\ir routines/f.sql\n")
+    (tmp_path / "tables" / "t.sql").write_text("create table t (a integer);\n")
+    (tmp_path / "routines" / "f.sql").write_text("create function f() returns t return null;\n")
+    return tmp_path
+
+
+def test_the_first_revision_is_whole_and_goes_backwards(live: Path):
+    texts = freeze.freeze(live, first=True)
+    assert {part: text.removeprefix(freeze.HEADER) for part, text in texts.items()} == {
+        "up": "create table t (a integer);\n",
+        "routines": "create function f() returns t return null;\n",
+        "down": "drop function f();\n--;\ndrop table t;\n",
+    }
+
+
+def test_a_later_revision_has_only_its_routines_generated(live: Path):
+    assert set(freeze.freeze(live, first=False)) == {"routines"}
+
+
+def test_a_change_of_what_is_live_is_noticed(live: Path, tmp_path: Path):
+    frozen = tmp_path / "frozen"
+    frozen.mkdir()
+    for part, text in freeze.freeze(live, first=True).items():
+        (frozen / f"0001_x.{part}.sql").write_text(text)
+    assert freeze.differing(live, frozen) == []
+    (live / "routines" / "f.sql").write_text("create function f() returns t return null::t;\n")
+    assert freeze.differing(live, frozen) == ["0001_x.routines.sql"]

@@ -1,0 +1,136 @@
+"""What calls answer, and the options that they take."""
+
+import dataclasses
+import json
+import pickle
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from pyqueue_sql import (
+    UNSET,
+    InvalidOption,
+    InvalidParameter,
+    InvalidPayload,
+    InvalidReceipt,
+    Message,
+    Outcome,
+    QueueError,
+    Refused,
+    to_datetime,
+    to_microseconds,
+)
+from pyqueue_sql.errors import from_sqlstate
+from pyqueue_sql.options import plain, render, to_json
+
+
+def test_models_are_frozen_and_have_no_dict():
+    one = Outcome("1-a", "acked")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.outcome = "lost"  # pyright: ignore[reportAttributeAccessIssue]
+    assert not hasattr(one, "__dict__")
+
+
+def test_lost_is_said_by_the_outcome_alone():
+    assert Outcome("1-a", "lost").lost
+    assert not Outcome("1-a", "dead").lost
+
+
+def test_a_message_is_built_from_the_columns_in_the_order_of_the_contract():
+    names = [field.name for field in dataclasses.fields(Message)]
+    assert names == [
+        *("kind", "key", "payload", "payload_bytes", "headers", "priority", "scheduled_at"),
+        *(
+            "scheduled_at_initially",
+            "created_at",
+            "reserved_at",
+            "attempts",
+            "reserved_by",
+            "receipt",
+            "state",
+        ),
+    ]
+
+
+@pytest.mark.parametrize("us", [0, 1, 1_767_225_600_000_001, 253_402_300_799_999_999])
+def test_times_survive_the_way_there_and_back(us: int):
+    assert to_microseconds(to_datetime(us)) == us
+
+
+def test_a_time_is_converted_whatever_its_zone():
+    time = datetime(2026, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))
+    assert to_microseconds(time) == 1_767_225_600_000_000
+    assert to_datetime(1_767_225_600_000_000) == datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "cause"),
+    [
+        ("PQ001", InvalidParameter),
+        ("PQ002", InvalidOption),
+        ("PQ003", InvalidPayload),
+        ("PQ004", Refused),
+        ("PQ005", InvalidReceipt),
+        ("22P05", InvalidPayload),
+        ("22003", InvalidParameter),
+    ],
+)
+def test_an_sqlstate_is_a_cause(sqlstate: str, cause: type[QueueError]):
+    error = from_sqlstate(sqlstate, "kind: too long")
+    assert type(error) is cause
+    assert str(error) == "kind: too long"
+
+
+@pytest.mark.parametrize("sqlstate", [None, "", "40001", "PQ999"])
+def test_what_is_not_the_queues_is_left_alone(sqlstate: str | None):
+    assert from_sqlstate(sqlstate, "x") is None
+
+
+def test_errors_go_to_other_processes():
+    error = pickle.loads(pickle.dumps(Refused("held")))
+    assert isinstance(error, Refused)
+    assert (str(error), error.sqlstate) == ("held", "PQ004")
+
+
+def test_no_options_are_no_json():
+    assert render({}) is None
+    assert render({"priority": None, "headers": UNSET}) is None
+
+
+def test_an_option_is_given_unless_it_is_none():
+    assert json.loads(render({"priority": 0, "delay_seconds": None}) or "") == {"priority": 0}
+
+
+def test_none_is_a_value_where_that_is_said_and_unset_never():
+    options = {"payload": None, "headers": UNSET, "error": None}
+    assert plain(options, ("payload", "headers")) == {"payload": None}
+
+
+def test_a_datetime_becomes_microseconds():
+    assert plain({"scheduled_at": datetime(2026, 1, 1, tzinfo=UTC)}) == {
+        "scheduled_at": 1_767_225_600_000_000
+    }
+
+
+def test_a_datetime_without_a_zone_is_refused():
+    with pytest.raises(InvalidOption, match=r"scheduled_at.*no time zone"):
+        plain({"scheduled_at": datetime(2026, 1, 1)})
+
+
+def test_json_is_short_and_not_escaped():
+    assert to_json({"ä": [1, None]}) == '{"ä":[1,null]}'
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), object(), {1, 2}, "\ud800"])
+def test_what_json_cannot_hold_is_refused_with_the_cause_of_its_place(value: object):
+    with pytest.raises(InvalidPayload):
+        to_json(value)
+    with pytest.raises(InvalidOption):
+        render({"priority": value})
+
+
+def test_what_holds_itself_is_refused():
+    value: list[object] = []
+    value.append(value)
+    with pytest.raises(InvalidPayload):
+        to_json(value)
