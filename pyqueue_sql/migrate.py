@@ -29,7 +29,7 @@ from pyqueue_sql.errors import MigrationError
 from pyqueue_sql.revision import MIGRATIONS, quote
 
 VERSION_TABLE = "queue_version"
-TABLES = frozenset({"delayed_queue", "queue_count", "queue_hint", "queue_kind", VERSION_TABLE})
+TABLES = frozenset({"delayed_queue", "queue_count", "queue_hint", "queue_hold", "queue_kind", VERSION_TABLE})
 OLDEST_SERVER = 140000
 LOCK_TIMEOUT_MS = 300
 TRIES = 30

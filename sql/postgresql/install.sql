@@ -10,6 +10,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/delayed_queue.sql
 \ir tables/queue_count.sql
 \ir tables/queue_hint.sql
+\ir tables/queue_hold.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -50,9 +51,12 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_put_pending.sql
 \ir routines/_queue_push_batch.sql
 \ir routines/_queue_promote.sql
-\ir routines/_queue_settle.sql
+\ir routines/_queue_find_expired.sql
 \ir routines/_queue_scan.sql
+\ir routines/_queue_forget_hints.sql
+\ir routines/_queue_read_hint.sql
 \ir routines/_queue_look_back.sql
+\ir routines/_queue_look_aside.sql
 \ir routines/_queue_remember.sql
 \ir routines/_queue_take.sql
 \ir routines/_queue_bury.sql

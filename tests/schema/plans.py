@@ -59,7 +59,8 @@ class Node:
         return [node for one in self.fields.get("Plans", ()) for node in walk(one, self.query)]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.relation or ''} {self.index or ''} rows={self.touched} in {self.query.strip()[:300]}"
+        where = f"{self.relation or ''} {self.index or ''}"
+        return f"{self.kind} {where} rows={self.touched} in {self.query.strip()[:300]}"
 
 
 def walk(plan: dict[str, Any], query: str) -> Iterator[Node]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pglast import ast, parse_plpgsql, parse_sql
-from pglast.enums import FunctionParameterMode
+from pglast.enums import FunctionParameterMode, ObjectType
 from pglast.stream import RawStream
 
 SQL = Path(__file__).parents[2] / "sql" / "postgresql"
@@ -76,8 +76,13 @@ def routines() -> dict[str, Routine]:
     for path in sorted((SQL / "routines").glob("*.sql")):
         text = path.read_text(encoding="utf-8")
         statements = parse_sql(text)
-        slices = [slice(one.stmt_location, (one.stmt_location or 0) + (one.stmt_len or len(text))) for one in statements]
-        found[path.stem] = Routine(path, [one.stmt for one in statements], [text[one].strip() for one in slices])
+        slices = [
+            slice(one.stmt_location, (one.stmt_location or 0) + (one.stmt_len or len(text)))
+            for one in statements
+        ]
+        found[path.stem] = Routine(
+            path, [one.stmt for one in statements], [text[one].strip() for one in slices]
+        )
     return found
 
 
@@ -100,7 +105,11 @@ def revoked(kind: str) -> set[str]:
     """
     found: set[str] = set()
     for one in parse_sql((SQL / "grants.sql").read_text(encoding="utf-8")):
-        if isinstance(one.stmt, ast.GrantStmt) and not one.stmt.is_grant and one.stmt.objtype.name == kind:
+        if (
+            isinstance(one.stmt, ast.GrantStmt)
+            and not one.stmt.is_grant
+            and ObjectType(one.stmt.objtype).name == kind
+        ):
             found |= {render(item) for item in one.stmt.objects or ()}
     return found
 
@@ -121,7 +130,9 @@ def served() -> dict[str, list[str]]:
         said = ""
         for line in path.read_text(encoding="utf-8").splitlines():
             said = line.partition("-- serves:")[2] or said
-            if index := re.search(r"constraint (\w+) (?:primary key|unique)|create (?:unique )?index (\w+)", line):
+            if index := re.search(
+                r"constraint (\w+) (?:primary key|unique)|create (?:unique )?index (\w+)", line
+            ):
                 found[index[1] or index[2]] = re.findall(r"queue_\w+|every routine", said)
                 said = ""
     return found

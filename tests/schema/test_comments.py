@@ -33,7 +33,10 @@ def raised(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
     """Return the codes in the text of a routine and of those that it calls."""
     code = routines()[name].code
     found = set(re.findall(r"_queue_fail\('(PQ\d+)'", code))
-    for called in set(re.findall(r"\b(_?queue_\w+)\(", code)) & routines().keys() - seen - {name, "queue_prune"}:
+    for called in set(re.findall(r"\b(_?queue_\w+)\(", code)) & routines().keys() - seen - {
+        name,
+        "queue_prune",
+    }:
         found |= raised(called, seen | {name})
     return found
 

@@ -3,9 +3,9 @@
 import io
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ from pg_class c where c.relnamespace = quote_ident(current_schema())::regnamespa
 and c.relname !~ '^queue_version'
 order by 1, 2
 """
+PATIENCE = "?options=-cstatement_timeout%3D20s"
 Rows = list[tuple[Any, ...]]
 
 
@@ -200,17 +201,20 @@ def test_two_upgrades_at_once_make_one(empty_url: str):
     assert migrate.current(empty_url) == "0001_queue"
 
 
-def test_an_upgrade_waits_for_another_and_then_finds_nothing_to_do(empty_url: str):
-    with migrate._transaction(empty_url) as connection:  # pyright: ignore[reportPrivateUsage]
-        migrate._prepare(connection, None)  # pyright: ignore[reportPrivateUsage]
-        other = threading.Thread(target=migrate.upgrade, args=[empty_url])
-        other.start()
-        # longer than the timeout for locks on tables: this one is waited for without an end
-        time.sleep(migrate.LOCK_TIMEOUT_MS / 1000 + 0.5)
-        assert other.is_alive()
-        assert migrate.current(empty_url) is None
-    other.join(timeout=30)
-    assert not other.is_alive()
+def test_an_upgrade_waits_for_another_and_then_finds_nothing_to_do(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    # neither the timeout for locks on tables nor the role's own is for this one, and no second try hides it
+    monkeypatch.setattr(migrate, "TRIES", 1)
+    impatient = f"{empty_url}?options=-clock_timeout%3D100"
+    with ThreadPoolExecutor() as pool:
+        with migrate._transaction(empty_url) as connection:  # pyright: ignore[reportPrivateUsage]
+            migrate._prepare(connection, None)  # pyright: ignore[reportPrivateUsage]
+            others = [pool.submit(migrate.upgrade, impatient) for _ in range(2)]
+            time.sleep(migrate.LOCK_TIMEOUT_MS / 1000 + 0.7)
+            assert not any(other.done() for other in others)
+            assert migrate.current(empty_url) is None
+        assert [other.result(timeout=60) for other in others] == [None, None]
     assert migrate.current(empty_url) == "0001_queue"
 
 
@@ -224,7 +228,7 @@ def test_a_lock_on_a_table_is_tried_again(database_url: str, monkeypatch: pytest
             reader.rollback()
 
         monkeypatch.setattr(migrate.time, "sleep", sleep)
-        migrate.downgrade(database_url)
+        migrate.downgrade(f"{database_url}{PATIENCE}")
     assert len(slept) == 1
     assert migrate.current(database_url) is None
 
@@ -236,7 +240,7 @@ def test_a_lock_that_stays_is_given_up_and_nothing_changed(
     with connect(database_url, autocommit=False) as reader:
         reader.execute("select from delayed_queue")
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            migrate.downgrade(database_url)
+            migrate.downgrade(f"{database_url}{PATIENCE}")
     assert migrate.current(database_url) == "0001_queue"
 
 
@@ -337,7 +341,10 @@ def test_it_can_be_a_branch_of_the_applications_migrations(empty_url: str, tmp_p
         config.set_main_option("script_location", str(tmp_path))
         config.set_main_option("path_separator", "newline")
         config.set_main_option("version_locations", f"{tmp_path / 'own'}\n{revision.MIGRATIONS / 'versions'}")
+        # in a transaction that is open already Alembic leaves the end to whoever began it
+        connection.begin()
         command.upgrade(config, "heads")
+        assert connection.scalar(sqlalchemy.text("show search_path")) == "app,public"
         connection.commit()
         versions = connection.scalars(
             sqlalchemy.text("select version_num from app.alembic_version order by 1")
@@ -347,7 +354,6 @@ def test_it_can_be_a_branch_of_the_applications_migrations(empty_url: str, tmp_p
             sqlalchemy.text("select distinct unnest(proconfig) from pg_proc where proname = 'queue_push'")
         )
         assert "search_path=app, pg_temp" in list(paths)
-        assert connection.scalar(sqlalchemy.text("show search_path")) == "app,public"
         command.downgrade(config, "pyqueue_sql@base")
         command.downgrade(config, "base")
         connection.execute(sqlalchemy.text("drop table app.alembic_version"))

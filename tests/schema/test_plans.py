@@ -1,7 +1,7 @@
 """Each routine touches the messages that it is about, by an index, however many others there are.
 
-The plans are those that the server used inside the routines, on kinds with held, ready and scheduled messages of
-several priorities, with statistics and without. PYQUEUE_TEST_LARGE=1 adds 1,000,000 messages.
+The plans are those that the server used inside the routines, on kinds with held, ready and scheduled
+messages of several priorities, with statistics and without. PYQUEUE_TEST_LARGE=1 adds 1,000,000 messages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ SIZES = [1_000, 100_000] + [1_000_000] * (os.environ.get("PYQUEUE_TEST_LARGE") =
 FILL = """
 insert into delayed_queue (p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,
     reserved_at, attempts, reserved_by, secret, ready_at, due_at)
-select m.kind, m.kind || m.i, jsonb_build_object('to', 'somebody@example.org', 'subject', repeat('x', 100)), m.priority,
+select m.kind, m.kind || m.i, jsonb_build_object('to', 'a@example.org', 'subject', repeat('x', 100)),
+    m.priority,
     m.at, m.at, m.now, case when m.held then m.now end, m.held::integer, case when m.held then 'w' end,
     case when m.held then decode(md5(m.i::text), 'hex') end,
     case when m.held or m.at <= m.now then m.now - 3600000000 + m.i end,
@@ -155,7 +156,9 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_move_many": move_many,
     "queue_push": query("select * from queue_push('work', null, '1')"),
     "queue_push duplicate": query("select * from queue_push('work', 'work500', '1')"),
-    "queue_push replace": query("""select * from queue_push('work', 'work500', '1', '{"on_duplicate": "replace"}')"""),
+    "queue_push replace": query(
+        """select * from queue_push('work', 'work500', '1', '{"on_duplicate": "replace"}')"""
+    ),
     "queue_push_many": push_many,
     "queue_push_many replace": replace_many,
     "queue_get": query("select * from queue_get('work', 'work500')"),
@@ -181,12 +184,16 @@ def test_a_call_reads_the_queue_by_its_indexes_only(plans: Plans, name: str) -> 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_sorts_no_more_than_its_batch(plans: Plans, name: str) -> None:
     sorts = [node for node in CALLS[name](plans) if "Sort" in node.kind]
-    assert [str(one) for one in sorts if one.rows > 2 * BATCH or any(b.touched > 2 * BATCH for b in one.below)] == []
+    assert [
+        str(one) for one in sorts if one.rows > 2 * BATCH or any(b.touched > 2 * BATCH for b in one.below)
+    ] == []
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_touches_no_more_than_its_batch_and_what_is_held(plans: Plans, name: str) -> None:
-    nodes = [node for node in CALLS[name](plans) if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    nodes = [
+        node for node in CALLS[name](plans) if node.relation == "delayed_queue" and node.kind.endswith("Scan")
+    ]
     # the other tests of this file hold messages, too: at the most a batch each
     held = HELD + 3 * len(CALLS) * BATCH
     # a peek looks at the line and at the timetable
@@ -212,14 +219,19 @@ PAIRS = [
     for said in names
     for name in (["queue_reserve"] if said == "every routine" else [said])
 ]
-CALLS_OF_VIEWS = {"queue_stats": query("select * from queue_stats"), "queue_messages": query("table queue_messages")}
+CALLS_OF_VIEWS = {
+    "queue_stats": query("select * from queue_stats"),
+    "queue_messages": query("table queue_messages"),
+}
 
 
 @pytest.mark.parametrize(("index", "name"), PAIRS)
 def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> None:
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
     # a push puts its row in with ON CONFLICT: the index settles that, and is named there
-    used = {node.index for node in nodes} | {one for node in nodes for one in node.fields.get("Conflict Arbiter Indexes", ())}
+    used = {node.index for node in nodes} | {
+        one for node in nodes for one in node.fields.get("Conflict Arbiter Indexes", ())
+    }
     assert index in used
 
 

@@ -24,7 +24,8 @@ OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY
 VIEWED = {"_queue_state"}
 """What a view calls, whoever reads the view has to be allowed to call."""
 
-DEFINERS = "select p.proname, p.proconfig from pg_proc p where p.pronamespace = current_schema()::regnamespace and p.prosecdef"
+DEFINERS = """select p.proname, p.proconfig from pg_proc p
+    where p.pronamespace = current_schema()::regnamespace and p.prosecdef"""
 
 
 @pytest.fixture
@@ -187,10 +188,11 @@ create function mine._queue_check_kind(text, integer, text default '') returns v
 create table mine.delayed_queue (p_kind text, p_key text);
 create table mine.queue_count (p_kind text);
 create view mine.queue_kind as select 1 / 0 as p_kind;
-create temporary table delayed_queue (p_kind text, p_key text, entry bigint, payload jsonb, payload_bytes bytea,
-    headers jsonb, priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint,
-    reserved_at bigint, attempts integer, reserved_by text, secret bytea, ready_at bigint, due_at bigint,
-    max_attempts integer, pending jsonb, constraint delayed_queue_pkey primary key (p_kind, p_key));
+create temporary table delayed_queue (p_kind text, p_key text, entry bigint, payload jsonb,
+    payload_bytes bytea, headers jsonb, priority smallint, scheduled_at bigint, scheduled_at_initially bigint,
+    created_at bigint, reserved_at bigint, attempts integer, reserved_by text, secret bytea, ready_at bigint,
+    due_at bigint, max_attempts integer, pending jsonb,
+    constraint delayed_queue_pkey primary key (p_kind, p_key));
 create temporary table queue_count (p_kind text, pushed bigint);
 create trigger taken before insert on pg_temp.delayed_queue for each row execute function mine.taken();
 set search_path = pg_temp, mine, public, pg_catalog;
@@ -202,9 +204,11 @@ set search_path = pg_temp, mine, public, pg_catalog;
 
 
 def test_nobody_can_put_something_of_his_own_in_between(conn: psycopg.Connection, role: str) -> None:
-    conn.execute(sql.SQL("grant create on database {} to {}").format(
-        sql.Identifier(conn.info.dbname), sql.Identifier(role)
-    ))
+    conn.execute(
+        sql.SQL("grant create on database {} to {}").format(
+            sql.Identifier(conn.info.dbname), sql.Identifier(role)
+        )
+    )
     become(conn, role, "queue_admin")
     conn.execute(HIJACK)
     assert conn.execute("select outcome from public.queue_push('mail', 'a', '1')").fetchone() == ("created",)
@@ -227,7 +231,9 @@ def test_a_consumer_cannot_leave_a_hint_that_blinds_other_sessions(
     become(conn, role, "queue_consumer")
     most = 9_000_000_000_000_000_000
     bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, 0, most, most, most]
-    conn.execute("select set_config(%s, %s, false)", [*(name or ()), str(bounds).replace("[", "{").replace("]", "}")])
+    conn.execute(
+        "select set_config(%s, %s, false)", [*(name or ()), str(bounds).replace("[", "{").replace("]", "}")]
+    )
     conn.execute("select queue_reserve('mail')")
     with psycopg.connect(database_url, autocommit=True) as other:
         found = [row for _ in range(200) for row in other.execute("select p_key from queue_reserve('mail')")]

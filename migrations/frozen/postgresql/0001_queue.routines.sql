@@ -646,60 +646,76 @@ in_messages, in_options: as in queue_push_many. in_now: the time of the call.
 Result: a row a message, in their order, which is that of their entries too.
 Locks: none; waits for other transactions that are putting one of the keys.$$;
 --;
-create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_now bigint,
-    in_floor bigint, in_max integer) returns bigint
-    language plpgsql as $$
+create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_floor bigint, in_max integer)
+    returns bigint language plpgsql as $$
 declare
     v_tids tid[];
     v_first bigint;
 begin
-    -- the best of what has come due, so that a transaction that stays open keeps no more from others than it asked for
+    -- the best of what has come due, and few of them: a transaction that stays open keeps them from others
     v_tids := array(select c.tid from (
         select d.ctid as tid, d.priority, d.due_at, d.entry from delayed_queue d
         where d.p_kind = in_kind and d.due_at between in_low and in_high
         order by d.p_kind, d.due_at limit 1000) c
-        order by c.priority desc, c.due_at, c.entry limit in_max);
+        order by c.priority desc, c.due_at, c.entry limit greatest(in_max, 20));
     v_tids := array(select d.ctid from delayed_queue d
         where d.ctid = any (v_tids) and d.p_kind = in_kind and d.due_at <= in_high for update skip locked);
     with u as (
-        update delayed_queue q
-        set ready_at = case when q.scheduled_at <= in_now then greatest(q.scheduled_at, in_floor) end,
-            due_at = case when q.scheduled_at > in_now then q.scheduled_at end -- a hold that was extended
+        update delayed_queue q set ready_at = greatest(q.due_at, in_floor), due_at = null
         where q.ctid = any (v_tids) returning q.ready_at)
     select min(u.ready_at) into v_first from u;
     return v_first;
 end $$;
 --;
-comment on function _queue_promote(text, bigint, bigint, bigint, bigint, integer) is
+comment on function _queue_promote(text, bigint, bigint, bigint, integer) is
 $$Moves messages that have come due from the timetable into the ready line.
-in_kind: the kind. in_low, in_high: the part of the timetable. in_now: the time of the call. in_floor: the earliest place in
-the line that they may get: where sessions no longer look at the line's beginning, a place that nobody would see is none.
-in_max: how many.
+in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may get:
+where sessions no longer look at the line's beginning, a place that nobody would see is none. in_max: how many were asked for;
+20 at the least are moved, the best of the 1000 that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.$$;
 --;
-create or replace function _queue_settle(in_kind text, in_rank bigint, in_low bigint, in_high bigint, in_now bigint)
-    returns void language plpgsql as $$
+create or replace function _queue_find_expired(in_kind text, in_low bigint, in_now bigint, in_max integer,
+    out tids tid[], out low bigint) language plpgsql as $$
+declare
+    v_hold record;
+    v_found tid[];
 begin
-    update delayed_queue q set ready_at = null, due_at = q.scheduled_at
-    where q.ctid = any (array(
-        select h.ctid from delayed_queue h
-        where h.p_kind = in_kind and -h.priority::integer = in_rank and h.ready_at between in_low and in_high
-            and h.scheduled_at > in_now
-        order by h.p_kind, -h.priority::integer, h.ready_at, h.entry limit 1000 for update skip locked));
+    low := in_low;
+    for v_hold in
+        select h.ctid as tid, h.until, h.entries from queue_hold h
+        where h.p_kind = in_kind and h.until between in_low and in_now order by h.p_kind, h.until limit 100
+    loop
+        v_found := array(
+            select q.ctid from delayed_queue q
+            where q.entry = any (v_hold.entries) and q.p_kind = in_kind and q.reserved_at is not null
+                and q.scheduled_at <= in_now
+            order by q.entry limit in_max for update skip locked);
+        if v_found <> '{}' then -- there may be more of this call: the note stays
+            tids := v_found;
+            return;
+        end if;
+        insert into queue_hold (p_kind, until, entries) -- what was extended is looked at again
+        select in_kind, min(q.scheduled_at), array_agg(q.entry) from delayed_queue q
+        where q.entry = any (v_hold.entries) and q.p_kind = in_kind and q.scheduled_at > in_now and q.reserved_at is not null
+        having count(*) > 0;
+        delete from queue_hold h
+        where h.ctid = any (array(select o.ctid from queue_hold o where o.ctid = v_hold.tid for update skip locked));
+        low := v_hold.until;
+    end loop;
 end $$;
 --;
-comment on function _queue_settle(text, bigint, bigint, bigint, bigint) is
-$$Moves holds that last from the ready line to the timetable, at their end, so that an expired one is found without a look
-at the part of the line that lies behind.
-in_kind: the kind. in_rank: the priority, negated. in_low, in_high: the part of the line. in_now: the time of the call.
-Locks: at most 1000 held messages; what others have locked is left out.$$;
+comment on function _queue_find_expired(text, bigint, bigint, integer) is
+$$Holds that have expired, by what queue_reserve noted of their ends.
+in_kind: the kind. in_low: where to begin, a time in microseconds. in_now: the time of the call. in_max: how many.
+Result: tids, row identifiers (NULL for none), and low, where to begin the next time.
+Locks: the messages, and the notes that are done with; what others have locked is left out.$$;
 --;
 create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_bounds bigint[], in_offset integer,
     in_low bigint, out tids tid[], out expired bigint,
     out last bigint) language plpgsql as $$
 declare
-    v_rank constant bigint := in_bounds[12];
+    v_rank constant bigint := in_bounds[13];
     v_low bigint;
     v_ranks bigint[] := array[-2147483648::bigint];
     v_lows bigint[] := array[0::bigint];
@@ -710,8 +726,8 @@ begin
             where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
         return;
-    elsif cardinality(in_bounds) = 15 then -- one priority in use: what stands before it, then it and what follows
-        v_low := least(in_bounds[13 + in_offset], in_low);
+    elsif cardinality(in_bounds) = 16 then -- one priority in use: what stands before it, then it and what follows
+        v_low := least(in_bounds[14 + in_offset], in_low);
         select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end
         into tids, expired, last
         from (select l.* from (
@@ -729,7 +745,7 @@ begin
             ) l limit in_max) r;
         return;
     end if;
-    for i in 12 .. cardinality(in_bounds) by 4 loop
+    for i in 13 .. cardinality(in_bounds) by 4 loop
         v_ranks := v_ranks || in_bounds[i];
         v_lows := v_lows || least(in_bounds[i + 1 + in_offset], in_low);
     end loop;
@@ -752,22 +768,51 @@ that they give, where one priority is in use and all are of it. A lane with the 
 comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
-create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer, in_alone boolean,
+create or replace function _queue_forget_hints(in_kind text, in_before bigint default 9223372036854775807) returns void
+    language plpgsql as $$
+begin
+    delete from queue_hint h
+    where h.ctid = any (array(
+        select o.ctid from queue_hint o where o.p_kind = in_kind and o.id < in_before for update skip locked));
+end $$;
+--;
+comment on function _queue_forget_hints(text, bigint) is
+$$Removes hints that nobody needs any longer.
+in_kind: the kind. in_before: those with a smaller number.
+Locks: the hints; what others have locked is left.$$;
+--;
+create or replace function _queue_read_hint(in_kind text, in_now bigint) returns bigint[] language plpgsql as $$
+declare
+    v_bounds bigint[];
+begin
+    select h.bounds into v_bounds from queue_hint h where h.p_kind = in_kind order by h.id desc limit 1;
+    for i in 13 .. coalesce(cardinality(v_bounds), 0) by 4 loop
+        if v_bounds[i + 1] > in_now then
+            return null;
+        end if;
+    end loop;
+    return v_bounds;
+end $$;
+--;
+comment on function _queue_read_hint(text, bigint) is
+$$The bounds that another session left for those that have none.
+in_kind: the kind. in_now: the time of the call.
+Result: bounds, see _queue_take; NULL where there are none, or they are of the future.$$;
+--;
+create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_bounds bigint[], out tids tid[], out expired bigint, out bounds bigint[]) language plpgsql as $$
 declare
-    v_lane constant integer := 8 + 4 * in_bounds[8]; -- 8: the timetable; 12, 16, …: the lanes
-    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 8 then 5 else v_lane + 1 end]);
+    v_lane constant integer := 9 + 4 * in_bounds[8]; -- 9: the timetable; 13, 17, …: the lanes
+    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 9 then 5 else v_lane + 1 end]);
     v_low constant bigint := greatest(v_high - in_bounds[10], 0);
     v_start constant bigint := date_part('epoch', clock_timestamp()) * 1000000;
     v_took bigint;
+    v_first bigint;
 begin
     bounds := in_bounds;
-    if v_lane = 8 then
-        perform _queue_promote(in_kind, v_low, v_high, in_now, in_now - 1000000, in_max);
+    if v_lane = 9 then
+        v_first := _queue_promote(in_kind, v_low, v_high, in_now - 1000000, in_max);
     else
-        if in_alone then
-            perform _queue_settle(in_kind, in_bounds[v_lane], v_low, v_high, in_now);
-        end if;
         select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
             select q.ctid as tid, q.reserved_at from delayed_queue q
             where q.p_kind = in_kind and -q.priority::integer = in_bounds[v_lane]
@@ -779,8 +824,9 @@ begin
         when v_took > 10000 then greatest(in_bounds[10] / 2, 1000) else in_bounds[10] end;
     bounds[1] := v_start + 50 * v_took;
     bounds[11] := in_bounds[11] + v_took;
-    if tids is not null then
-        bounds[1] := v_start; -- where one was, more may be: the next call looks here again
+    if tids is not null or v_first is not null then
+        bounds[1] := v_start + 2 * v_took; -- where one was, more may be: soon again here, and in between at the others
+        bounds[2] := case when v_first is null then in_bounds[2] else 0 end; -- it stands before the bounds now
     elsif v_low > 0 then
         bounds[9] := v_low - 1;
     else -- this lane is done; after the last one, what the whole round took says whether a scan from the start is slow
@@ -790,25 +836,49 @@ begin
             bounds[8] := 0;
             bounds[4] := bounds[11];
             bounds[11] := 0;
+            if bounds[4] <= 5000 then
+                perform _queue_forget_hints(in_kind);
+            end if;
         end if;
     end if;
 end $$;
 --;
-comment on function _queue_look_back(text, bigint, integer, boolean, bigint[]) is
+comment on function _queue_look_back(text, bigint, integer, bigint[]) is
 $$One step of the look at what lies behind the bounds: a part of the timetable or of a lane, going back in time, as long as
 takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_alone: whether the call is its own transaction.
-in_bounds: see _queue_take.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_bounds: see _queue_take.
 Result: tids of ready messages that were found, locked, and how many of them are expired holds; bounds as they are now.
-Locks: those messages, and where in_alone, held messages; what others have locked is left out.$$;
+Locks: those messages; what others have locked is left out.$$;
+--;
+create or replace function _queue_look_aside(in_kind text, in_now bigint, in_max integer, in_start bigint, in_bounds bigint[],
+    out tids tid[], out expired bigint, out bounds bigint[]) language plpgsql as $$
+declare
+    v_low bigint;
+begin
+    bounds := in_bounds;
+    if in_start >= in_bounds[2] then
+        select f.tids, f.low into tids, v_low from _queue_find_expired(in_kind, in_bounds[12], in_now, in_max) f;
+        bounds[12] := v_low;
+        expired := cardinality(tids);
+    end if;
+    if tids is null and in_start >= in_bounds[1] then
+        select b.tids, b.expired, b.bounds into tids, expired, bounds from _queue_look_back(in_kind, in_now, in_max, bounds) b;
+    end if;
+end $$;
+--;
+comment on function _queue_look_aside(text, bigint, integer, bigint, bigint[]) is
+$$The looks at what the scan from the bounds can't see: holds that have expired, and a step of the look back.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_start: the real clock. in_bounds: see _queue_take.
+Result: tids, row identifiers (NULL for none), how many of them are expired holds, and the bounds as they are now.
+Locks: the messages found; what others have locked is left out.$$;
 --;
 create or replace function _queue_remember(in_kind text, in_name text, in_bounds bigint[], in_offset integer, in_start bigint,
-    in_took bigint, in_max integer, in_tids tid[], in_now bigint, in_alone boolean) returns void language plpgsql as $$
+    in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_bounds bigint[] := coalesce(nullif(in_bounds, '{}'), array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
-        0, 9223372036854775807, 1000000, 0]);
+        0, 9223372036854775807, 1000000, 0, in_now]);
     v_slow constant boolean := in_took > 60 + 3 * in_max;
-    v_lane integer := 12;
+    v_lane integer := 13;
     v_rank bigint;
     v_last bigint;
     v_id bigint;
@@ -816,6 +886,7 @@ begin
     if in_offset is null then
         if not v_slow then
             perform set_config(in_name, '', false);
+            perform _queue_forget_hints(in_kind);
             return;
         elsif in_bounds is null then
             perform set_config(in_name, '{}', false);
@@ -827,7 +898,9 @@ begin
         v_bounds[2] := in_start + greatest(400000, 30 * in_took);
     end if;
     v_bounds[5] := least((select min(d.due_at) from delayed_queue d
-        where d.p_kind = in_kind and d.due_at >= v_bounds[5]), in_now);
+        where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
+    v_bounds[6] := least(v_bounds[6], v_bounds[5]); -- a mark is never ahead of its bound
+    v_bounds[7] := least(v_bounds[7], v_bounds[5]);
     for v_rank, v_last in
         select -q.priority::integer, max(q.ready_at) from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
     loop
@@ -836,42 +909,39 @@ begin
         end loop;
         if v_bounds[v_lane] = v_rank then
             v_bounds[v_lane + 1] := v_last;
-        elsif cardinality(v_bounds) < 11 + 4 * 32 then
+            v_bounds[v_lane + 2] := least(v_bounds[v_lane + 2], v_last);
+            v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
+        elsif cardinality(v_bounds) < 12 + 4 * 32 then
             v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000]
                 || v_bounds[v_lane:];
         end if;
     end loop;
     if in_start >= v_bounds[3] then
-        for i in 12 .. cardinality(v_bounds) by 4 loop
-            if in_alone then
-                perform _queue_settle(in_kind, v_bounds[i], v_bounds[i + 3], v_bounds[i + 2], in_now);
-            end if;
+        for i in 13 .. cardinality(v_bounds) by 4 loop
             v_bounds[i + 3] := v_bounds[i + 2];
             v_bounds[i + 2] := v_bounds[i + 1];
         end loop;
         v_bounds[7] := v_bounds[6];
         v_bounds[6] := v_bounds[5];
         v_bounds[3] := in_start + 3000000;
-        if in_alone and v_bounds[4] > 5000 then
+        if v_bounds[4] > 5000 then
             insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
-            delete from queue_hint h where h.p_kind = in_kind and h.id < v_id - 100;
+            perform _queue_forget_hints(in_kind, v_id - 100);
         end if;
     end if;
     perform set_config(in_name, v_bounds::text, false);
 end $$;
 --;
-comment on function _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint, boolean) is
+comment on function _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint) is
 $$Brings the bounds up to date after a scan, or forgets them where a scan from the start has become fast again.
 in_kind: the kind. in_name: the setting that holds the bounds. in_bounds: as they were, see _queue_take. in_offset: where the
 scan began, see _queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds.
-in_max: how many were asked for. in_tids: what it found. in_now: the time of the call. in_alone: whether the call is its own
-transaction.
-Locks: where in_alone, held messages that lie behind the older marks.$$;
+in_max: how many were asked for. in_tids: what it found. in_now: the time of the call.
+Locks: hints that are past their time; what others have locked is left.$$;
 --;
-create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint)
-    language plpgsql as $$
+create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
+    out slow boolean) language plpgsql as $$
 declare
-    v_alone constant boolean := statement_timestamp() = transaction_timestamp();
     v_name constant text := 'pyqueue.b' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
     v_text constant text := current_setting(v_name, true);
     v_bounds bigint[] := nullif(v_text, '')::bigint[];
@@ -884,32 +954,37 @@ declare
     v_last bigint;
 begin
     if v_text is null then
-        select h.bounds into v_bounds from queue_hint h where h.p_kind = in_kind order by h.id desc limit 1;
+        v_bounds := _queue_read_hint(in_kind, in_now);
         perform set_config(v_name, coalesce(v_bounds::text, ''), false);
     end if;
-    if v_start < v_bounds[1] then
+    if v_bounds[3] > v_start + 4000000 or v_bounds[1] > v_start + 3600000000 or v_bounds[2] > v_start + 3600000000 then
+        v_bounds := null; -- the clock was set back: they are of the future
+    end if;
+    slow := coalesce(v_bounds[4] > 5000, false);
+    if v_start < v_bounds[1] or slow then
         v_offset := case when v_start < v_bounds[2] then 0 else 2 end;
-    elsif v_bounds[4] > 5000 then
-        select b.tids, b.expired, b.bounds into tids, expired, v_bounds from _queue_look_back(in_kind, in_now, in_max, v_alone, v_bounds) b;
+    end if;
+    if slow and (v_offset = 2 or v_start >= v_bounds[1]) then
+        select b.tids, b.expired, b.bounds into tids, expired, v_bounds
+        from _queue_look_aside(in_kind, in_now, in_max, v_start, v_bounds) b;
         perform set_config(v_name, v_bounds::text, false);
         if tids is not null then
             return;
         end if;
-        v_offset := 0;
         v_start := date_part('epoch', clock_timestamp()) * 1000000;
     end if;
     loop
         v_low := coalesce(v_bounds[5 + v_offset], 0);
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
             v_found := date_part('epoch', clock_timestamp()) * 1000000;
-            v_first := _queue_promote(in_kind, v_low, in_now, in_now, case when v_offset is null then 0 else in_now - 1000000 end,
-                case when v_alone then 1000 else in_max end);
+            v_first := _queue_promote(in_kind, v_low, in_now, case when v_offset is null then 0 else in_now - 1000000 end,
+                in_max);
             v_start := v_start + date_part('epoch', clock_timestamp()) * 1000000 - v_found;
         end if;
         select s.tids, s.expired, s.last into tids, expired, v_last
         from _queue_scan(in_kind, in_now, in_max, v_bounds, v_offset, v_first) s;
         v_took := date_part('epoch', clock_timestamp()) * 1000000 - v_start;
-        exit when tids is not null or v_offset is null or v_bounds[4] > 5000;
+        exit when tids is not null or v_offset is null or slow;
         v_offset := null; -- nothing there: look from the start, unless that is known to be slow
         v_start := date_part('epoch', clock_timestamp()) * 1000000;
     end loop;
@@ -917,9 +992,9 @@ begin
         null; -- the first call of a session is slow for other reasons
     elsif v_offset is null and (v_bounds is not null or v_took > 60 + 3 * in_max)
         or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
-        perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now, v_alone);
-    elsif v_last > v_bounds[13] then -- the common case of the same
-        v_bounds[13] := v_last;
+        perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
+    elsif v_last > v_bounds[14] then -- the common case of the same
+        v_bounds[14] := v_last;
         perform set_config(v_name, v_bounds::text, false);
     end if;
 end $$;
@@ -927,19 +1002,21 @@ end $$;
 comment on function _queue_take(text, integer, bigint) is
 $$The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
 in_kind: the kind. in_max: how many. in_now: the time of the call.
-Result: tids, row identifiers (NULL for none), and how many of them are expired holds.
-Locks: the messages; what others have locked is left out. A call that is its own transaction also locks what it moves between
-the line and the timetable, at most 1000 of each; in a longer transaction no more than what was asked for.
+Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from the
+start is, so that the ends of holds have to be noted in queue_hold.
+Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
 Where entries that died lie before the living ones and can't be cleaned away, because a snapshot is open, a scan from the
 start is slow. So each session keeps bounds, in a setting of its own: it scans from where it last found something; every 0.4 s
-from the older marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; and what is further back
-it looks through in small steps, 2% of the time. Where a scan from the start is fast, as it mostly is, it keeps none, and the order is exact; with bounds a message
-that is pushed with a time in the past may come some milliseconds late.
-bounds (none, {} after one slow scan; kept after two): 1 when the next look from the start or behind the bounds may come, 2 when one from the marks, 3 when the marks move
-on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark of the timetable; 8 to 11 the look back: its
-lane, its place, its span and what its round has taken; then rank (the priority, negated), bound, newer and older mark of each
-lane, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;
+from the older marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; expired holds it finds by
+the notes in queue_hold; and what is further back it looks through in small steps, 2% of the time. Where a scan from the start
+is fast, as it mostly is, it keeps none, and the order is exact; with bounds a message that is pushed with a time in the past
+may come some milliseconds late.
+bounds (none; {} after one slow scan; kept after two): 1 when the next look from the start or behind the bounds may come, 2
+when one from the marks, 3 when the marks move on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark
+of the timetable; 8 to 11 the look back: its lane, its place, its span and what its round has taken; 12 bound of queue_hold;
+then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are microseconds, in 1 to 3
+those of the real clock.$$;
 --;
 create or replace function _queue_bury(in_entries bigint[], in_error text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -1268,12 +1345,16 @@ begin
     if v_kind.paused then
         return;
     end if;
-    if random() < 0.0005 and statement_timestamp() = transaction_timestamp() then
+    if random() < 0.0005 then
         perform queue_prune(10000); -- nobody else may ever call it
     end if;
     loop
         v_take := _queue_take(in_kind, v_left, v_now);
         exit when v_take.tids is null;
+        if v_take.slow then
+            insert into queue_hold (p_kind, until, entries)
+            select in_kind, v_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids);
+        end if;
         return query
             with u as (
                 update delayed_queue q
@@ -1366,14 +1447,11 @@ create or replace function queue_extend(in_receipt text, in_seconds numeric, out
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_until bigint;
     v_receipt record;
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
-    v_until := v_now + in_seconds * 1000000;
-    update delayed_queue q
-    set scheduled_at = v_until, due_at = case when q.due_at > v_until then v_until else q.due_at end
+    update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
     where q.entry = v_receipt.entry and q.secret = v_receipt.secret;
     receipt := in_receipt;
     outcome := case when found then 'extended' else 'lost' end;
@@ -1392,18 +1470,15 @@ create or replace function queue_extend_many(in_receipts jsonb, in_seconds numer
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_until bigint;
     v_receipts record;
     v_outcomes text[];
     v_place bigint;
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
-    v_until := v_now + in_seconds * 1000000;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
     for v_place in
-        update delayed_queue q
-        set scheduled_at = v_until, due_at = case when q.due_at > v_until then v_until else q.due_at end
+        update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
         where q.entry = r.entry and q.secret = r.secret
         returning r.place
@@ -1976,7 +2051,7 @@ exception when insufficient_privilege then
     raise notice 'the roles queue_producer, queue_consumer, queue_operator and queue_admin were not created: %', sqlerrm;
 end $$;
 --;
-revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_messages, queue_stats from public;
+revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_messages, queue_stats from public;
 --;
 revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
@@ -1994,30 +2069,33 @@ revoke all on function
     _queue_check_seconds(numeric),
     _queue_end_expired(tid[], bigint),
     _queue_fail(text, text, text, text),
+    _queue_find_expired(text, bigint, bigint, integer),
+    _queue_forget_hints(text, bigint),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_is_receipt(text),
     _queue_key(bigint),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
-    _queue_look_back(text, bigint, integer, boolean, bigint[]),
+    _queue_look_aside(text, bigint, integer, bigint, bigint[]),
+    _queue_look_back(text, bigint, integer, bigint[]),
     _queue_message(jsonb, bigint, jsonb, bigint),
     _queue_move(bigint, bytea, text, jsonb, bigint),
     _queue_nack(bigint, bytea, jsonb, bigint),
     _queue_newest(delayed_queue),
     _queue_number(jsonb, text, numeric, numeric),
-    _queue_promote(text, bigint, bigint, bigint, bigint, integer),
+    _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_push_batch(text, jsonb, jsonb, bigint),
     _queue_push_options(jsonb, bigint),
     _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
     _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
     _queue_put_pending(delayed_queue, bigint),
+    _queue_read_hint(text, bigint),
     _queue_receipt(text),
     _queue_receipts(jsonb),
-    _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint, boolean),
+    _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
     _queue_scan(text, bigint, integer, bigint[], integer, bigint),
     _queue_schedule(jsonb, bigint),
     _queue_set_paused(text, boolean),
     _queue_settings(text),
-    _queue_settle(text, bigint, bigint, bigint, bigint),
     _queue_state(bigint, bigint, bigint),
     _queue_take(text, integer, bigint),
     _queue_text(jsonb, text),

@@ -51,7 +51,7 @@ create table delayed_queue (
 -- serves: queue_reserve, queue_pop, queue_peek
 create index delayed_queue_ready on delayed_queue (p_kind, (-priority::integer), ready_at, entry) where ready_at is not null;
 --;
--- serves: queue_reserve (what has come due), queue_stats
+-- serves: queue_reserve (what has come due), queue_peek
 create index delayed_queue_due on delayed_queue (p_kind, due_at) where due_at is not null;
 --;
 comment on table delayed_queue is 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_….';
@@ -86,7 +86,7 @@ comment on column delayed_queue.secret is 'Secret of the present delivery, the s
 --;
 comment on column delayed_queue.ready_at is 'Place in the ready line; NULL while it waits. Never changed by a reserve.';
 --;
-comment on column delayed_queue.due_at is 'When the timetable looks at it again: the delivery time of what waits, or the end of a hold that lasts.';
+comment on column delayed_queue.due_at is 'Date in the timetable, its delivery time, while it waits; NULL once it is in the ready line.';
 --;
 comment on column delayed_queue.max_attempts is 'Deliveries it may have, where that differs from its kind.';
 --;
@@ -128,3 +128,16 @@ create table queue_hint (
 );
 --;
 comment on table queue_hint is 'Bounds of the scan for sessions that have none yet; internal to queue_reserve and queue_pop.';
+--;
+-- When holds end, by call: appended by queue_reserve only while the beginning of the ready line is no longer looked at,
+-- because a scan from there has become slow. Otherwise an expired hold is found in its place.
+create table queue_hold (
+    p_kind  text collate "C" not null,
+    until   bigint not null,
+    entries bigint[] not null
+);
+--;
+-- serves: queue_reserve (what has expired)
+create index queue_hold_until on queue_hold (p_kind, until);
+--;
+comment on table queue_hold is 'Ends of holds for sessions that keep bounds; internal to queue_reserve and queue_pop.';

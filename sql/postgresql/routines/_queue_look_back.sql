@@ -1,19 +1,17 @@
-create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer, in_alone boolean,
+create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_bounds bigint[], out tids tid[], out expired bigint, out bounds bigint[]) language plpgsql as $$
 declare
-    v_lane constant integer := 8 + 4 * in_bounds[8]; -- 8: the timetable; 12, 16, …: the lanes
-    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 8 then 5 else v_lane + 1 end]);
+    v_lane constant integer := 9 + 4 * in_bounds[8]; -- 9: the timetable; 13, 17, …: the lanes
+    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 9 then 5 else v_lane + 1 end]);
     v_low constant bigint := greatest(v_high - in_bounds[10], 0);
     v_start constant bigint := date_part('epoch', clock_timestamp()) * 1000000;
     v_took bigint;
+    v_first bigint;
 begin
     bounds := in_bounds;
-    if v_lane = 8 then
-        perform _queue_promote(in_kind, v_low, v_high, in_now, in_now - 1000000, in_max);
+    if v_lane = 9 then
+        v_first := _queue_promote(in_kind, v_low, v_high, in_now - 1000000, in_max);
     else
-        if in_alone then
-            perform _queue_settle(in_kind, in_bounds[v_lane], v_low, v_high, in_now);
-        end if;
         select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
             select q.ctid as tid, q.reserved_at from delayed_queue q
             where q.p_kind = in_kind and -q.priority::integer = in_bounds[v_lane]
@@ -25,8 +23,9 @@ begin
         when v_took > 10000 then greatest(in_bounds[10] / 2, 1000) else in_bounds[10] end;
     bounds[1] := v_start + 50 * v_took;
     bounds[11] := in_bounds[11] + v_took;
-    if tids is not null then
-        bounds[1] := v_start; -- where one was, more may be: the next call looks here again
+    if tids is not null or v_first is not null then
+        bounds[1] := v_start + 2 * v_took; -- where one was, more may be: soon again here, and in between at the others
+        bounds[2] := case when v_first is null then in_bounds[2] else 0 end; -- it stands before the bounds now
     elsif v_low > 0 then
         bounds[9] := v_low - 1;
     else -- this lane is done; after the last one, what the whole round took says whether a scan from the start is slow
@@ -36,14 +35,16 @@ begin
             bounds[8] := 0;
             bounds[4] := bounds[11];
             bounds[11] := 0;
+            if bounds[4] <= 5000 then
+                perform _queue_forget_hints(in_kind);
+            end if;
         end if;
     end if;
 end $$;
 
-comment on function _queue_look_back(text, bigint, integer, boolean, bigint[]) is
+comment on function _queue_look_back(text, bigint, integer, bigint[]) is
 $$One step of the look at what lies behind the bounds: a part of the timetable or of a lane, going back in time, as long as
 takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_alone: whether the call is its own transaction.
-in_bounds: see _queue_take.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_bounds: see _queue_take.
 Result: tids of ready messages that were found, locked, and how many of them are expired holds; bounds as they are now.
-Locks: those messages, and where in_alone, held messages; what others have locked is left out.$$;
+Locks: those messages; what others have locked is left out.$$;

@@ -1,10 +1,10 @@
 create or replace function _queue_remember(in_kind text, in_name text, in_bounds bigint[], in_offset integer, in_start bigint,
-    in_took bigint, in_max integer, in_tids tid[], in_now bigint, in_alone boolean) returns void language plpgsql as $$
+    in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_bounds bigint[] := coalesce(nullif(in_bounds, '{}'), array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
-        0, 9223372036854775807, 1000000, 0]);
+        0, 9223372036854775807, 1000000, 0, in_now]);
     v_slow constant boolean := in_took > 60 + 3 * in_max;
-    v_lane integer := 12;
+    v_lane integer := 13;
     v_rank bigint;
     v_last bigint;
     v_id bigint;
@@ -12,6 +12,7 @@ begin
     if in_offset is null then
         if not v_slow then
             perform set_config(in_name, '', false);
+            perform _queue_forget_hints(in_kind);
             return;
         elsif in_bounds is null then
             perform set_config(in_name, '{}', false);
@@ -23,7 +24,9 @@ begin
         v_bounds[2] := in_start + greatest(400000, 30 * in_took);
     end if;
     v_bounds[5] := least((select min(d.due_at) from delayed_queue d
-        where d.p_kind = in_kind and d.due_at >= v_bounds[5]), in_now);
+        where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
+    v_bounds[6] := least(v_bounds[6], v_bounds[5]); -- a mark is never ahead of its bound
+    v_bounds[7] := least(v_bounds[7], v_bounds[5]);
     for v_rank, v_last in
         select -q.priority::integer, max(q.ready_at) from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
     loop
@@ -32,34 +35,32 @@ begin
         end loop;
         if v_bounds[v_lane] = v_rank then
             v_bounds[v_lane + 1] := v_last;
-        elsif cardinality(v_bounds) < 11 + 4 * 32 then
+            v_bounds[v_lane + 2] := least(v_bounds[v_lane + 2], v_last);
+            v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
+        elsif cardinality(v_bounds) < 12 + 4 * 32 then
             v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000]
                 || v_bounds[v_lane:];
         end if;
     end loop;
     if in_start >= v_bounds[3] then
-        for i in 12 .. cardinality(v_bounds) by 4 loop
-            if in_alone then
-                perform _queue_settle(in_kind, v_bounds[i], v_bounds[i + 3], v_bounds[i + 2], in_now);
-            end if;
+        for i in 13 .. cardinality(v_bounds) by 4 loop
             v_bounds[i + 3] := v_bounds[i + 2];
             v_bounds[i + 2] := v_bounds[i + 1];
         end loop;
         v_bounds[7] := v_bounds[6];
         v_bounds[6] := v_bounds[5];
         v_bounds[3] := in_start + 3000000;
-        if in_alone and v_bounds[4] > 5000 then
+        if v_bounds[4] > 5000 then
             insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
-            delete from queue_hint h where h.p_kind = in_kind and h.id < v_id - 100;
+            perform _queue_forget_hints(in_kind, v_id - 100);
         end if;
     end if;
     perform set_config(in_name, v_bounds::text, false);
 end $$;
 
-comment on function _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint, boolean) is
+comment on function _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint) is
 $$Brings the bounds up to date after a scan, or forgets them where a scan from the start has become fast again.
 in_kind: the kind. in_name: the setting that holds the bounds. in_bounds: as they were, see _queue_take. in_offset: where the
 scan began, see _queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds.
-in_max: how many were asked for. in_tids: what it found. in_now: the time of the call. in_alone: whether the call is its own
-transaction.
-Locks: where in_alone, held messages that lie behind the older marks.$$;
+in_max: how many were asked for. in_tids: what it found. in_now: the time of the call.
+Locks: hints that are past their time; what others have locked is left.$$;

@@ -2,7 +2,7 @@ create or replace function _queue_scan(in_kind text, in_now bigint, in_max integ
     in_low bigint, out tids tid[], out expired bigint,
     out last bigint) language plpgsql as $$
 declare
-    v_rank constant bigint := in_bounds[12];
+    v_rank constant bigint := in_bounds[13];
     v_low bigint;
     v_ranks bigint[] := array[-2147483648::bigint];
     v_lows bigint[] := array[0::bigint];
@@ -13,8 +13,8 @@ begin
             where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
         return;
-    elsif cardinality(in_bounds) = 15 then -- one priority in use: what stands before it, then it and what follows
-        v_low := least(in_bounds[13 + in_offset], in_low);
+    elsif cardinality(in_bounds) = 16 then -- one priority in use: what stands before it, then it and what follows
+        v_low := least(in_bounds[14 + in_offset], in_low);
         select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end
         into tids, expired, last
         from (select l.* from (
@@ -32,7 +32,7 @@ begin
             ) l limit in_max) r;
         return;
     end if;
-    for i in 12 .. cardinality(in_bounds) by 4 loop
+    for i in 13 .. cardinality(in_bounds) by 4 loop
         v_ranks := v_ranks || in_bounds[i];
         v_lows := v_lows || least(in_bounds[i + 1 + in_offset], in_low);
     end loop;

@@ -1,7 +1,6 @@
-create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint)
-    language plpgsql as $$
+create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
+    out slow boolean) language plpgsql as $$
 declare
-    v_alone constant boolean := statement_timestamp() = transaction_timestamp();
     v_name constant text := 'pyqueue.b' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
     v_text constant text := current_setting(v_name, true);
     v_bounds bigint[] := nullif(v_text, '')::bigint[];
@@ -14,32 +13,37 @@ declare
     v_last bigint;
 begin
     if v_text is null then
-        select h.bounds into v_bounds from queue_hint h where h.p_kind = in_kind order by h.id desc limit 1;
+        v_bounds := _queue_read_hint(in_kind, in_now);
         perform set_config(v_name, coalesce(v_bounds::text, ''), false);
     end if;
-    if v_start < v_bounds[1] then
+    if v_bounds[3] > v_start + 4000000 or v_bounds[1] > v_start + 3600000000 or v_bounds[2] > v_start + 3600000000 then
+        v_bounds := null; -- the clock was set back: they are of the future
+    end if;
+    slow := coalesce(v_bounds[4] > 5000, false);
+    if v_start < v_bounds[1] or slow then
         v_offset := case when v_start < v_bounds[2] then 0 else 2 end;
-    elsif v_bounds[4] > 5000 then
-        select b.tids, b.expired, b.bounds into tids, expired, v_bounds from _queue_look_back(in_kind, in_now, in_max, v_alone, v_bounds) b;
+    end if;
+    if slow and (v_offset = 2 or v_start >= v_bounds[1]) then
+        select b.tids, b.expired, b.bounds into tids, expired, v_bounds
+        from _queue_look_aside(in_kind, in_now, in_max, v_start, v_bounds) b;
         perform set_config(v_name, v_bounds::text, false);
         if tids is not null then
             return;
         end if;
-        v_offset := 0;
         v_start := date_part('epoch', clock_timestamp()) * 1000000;
     end if;
     loop
         v_low := coalesce(v_bounds[5 + v_offset], 0);
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
             v_found := date_part('epoch', clock_timestamp()) * 1000000;
-            v_first := _queue_promote(in_kind, v_low, in_now, in_now, case when v_offset is null then 0 else in_now - 1000000 end,
-                case when v_alone then 1000 else in_max end);
+            v_first := _queue_promote(in_kind, v_low, in_now, case when v_offset is null then 0 else in_now - 1000000 end,
+                in_max);
             v_start := v_start + date_part('epoch', clock_timestamp()) * 1000000 - v_found;
         end if;
         select s.tids, s.expired, s.last into tids, expired, v_last
         from _queue_scan(in_kind, in_now, in_max, v_bounds, v_offset, v_first) s;
         v_took := date_part('epoch', clock_timestamp()) * 1000000 - v_start;
-        exit when tids is not null or v_offset is null or v_bounds[4] > 5000;
+        exit when tids is not null or v_offset is null or slow;
         v_offset := null; -- nothing there: look from the start, unless that is known to be slow
         v_start := date_part('epoch', clock_timestamp()) * 1000000;
     end loop;
@@ -47,9 +51,9 @@ begin
         null; -- the first call of a session is slow for other reasons
     elsif v_offset is null and (v_bounds is not null or v_took > 60 + 3 * in_max)
         or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
-        perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now, v_alone);
-    elsif v_last > v_bounds[13] then -- the common case of the same
-        v_bounds[13] := v_last;
+        perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
+    elsif v_last > v_bounds[14] then -- the common case of the same
+        v_bounds[14] := v_last;
         perform set_config(v_name, v_bounds::text, false);
     end if;
 end $$;
@@ -57,16 +61,18 @@ end $$;
 comment on function _queue_take(text, integer, bigint) is
 $$The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
 in_kind: the kind. in_max: how many. in_now: the time of the call.
-Result: tids, row identifiers (NULL for none), and how many of them are expired holds.
-Locks: the messages; what others have locked is left out. A call that is its own transaction also locks what it moves between
-the line and the timetable, at most 1000 of each; in a longer transaction no more than what was asked for.
+Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from the
+start is, so that the ends of holds have to be noted in queue_hold.
+Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
 Where entries that died lie before the living ones and can't be cleaned away, because a snapshot is open, a scan from the
 start is slow. So each session keeps bounds, in a setting of its own: it scans from where it last found something; every 0.4 s
-from the older marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; and what is further back
-it looks through in small steps, 2% of the time. Where a scan from the start is fast, as it mostly is, it keeps none, and the order is exact; with bounds a message
-that is pushed with a time in the past may come some milliseconds late.
-bounds (none, {} after one slow scan; kept after two): 1 when the next look from the start or behind the bounds may come, 2 when one from the marks, 3 when the marks move
-on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark of the timetable; 8 to 11 the look back: its
-lane, its place, its span and what its round has taken; then rank (the priority, negated), bound, newer and older mark of each
-lane, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;
+from the older marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; expired holds it finds by
+the notes in queue_hold; and what is further back it looks through in small steps, 2% of the time. Where a scan from the start
+is fast, as it mostly is, it keeps none, and the order is exact; with bounds a message that is pushed with a time in the past
+may come some milliseconds late.
+bounds (none; {} after one slow scan; kept after two): 1 when the next look from the start or behind the bounds may come, 2
+when one from the marks, 3 when the marks move on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark
+of the timetable; 8 to 11 the look back: its lane, its place, its span and what its round has taken; 12 bound of queue_hold;
+then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are microseconds, in 1 to 3
+those of the real clock.$$;

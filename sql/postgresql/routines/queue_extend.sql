@@ -4,14 +4,11 @@ create or replace function queue_extend(in_receipt text, in_seconds numeric, out
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_until bigint;
     v_receipt record;
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
-    v_until := v_now + in_seconds * 1000000;
-    update delayed_queue q
-    set scheduled_at = v_until, due_at = case when q.due_at > v_until then v_until else q.due_at end
+    update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
     where q.entry = v_receipt.entry and q.secret = v_receipt.secret;
     receipt := in_receipt;
     outcome := case when found then 'extended' else 'lost' end;

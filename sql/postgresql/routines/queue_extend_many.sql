@@ -4,18 +4,15 @@ create or replace function queue_extend_many(in_receipts jsonb, in_seconds numer
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_until bigint;
     v_receipts record;
     v_outcomes text[];
     v_place bigint;
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
-    v_until := v_now + in_seconds * 1000000;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
     for v_place in
-        update delayed_queue q
-        set scheduled_at = v_until, due_at = case when q.due_at > v_until then v_until else q.due_at end
+        update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
         where q.entry = r.entry and q.secret = r.secret
         returning r.place

@@ -30,12 +30,16 @@ begin
     if v_kind.paused then
         return;
     end if;
-    if random() < 0.0005 and statement_timestamp() = transaction_timestamp() then
+    if random() < 0.0005 then
         perform queue_prune(10000); -- nobody else may ever call it
     end if;
     loop
         v_take := _queue_take(in_kind, v_left, v_now);
         exit when v_take.tids is null;
+        if v_take.slow then
+            insert into queue_hold (p_kind, until, entries)
+            select in_kind, v_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids);
+        end if;
         return query
             with u as (
                 update delayed_queue q

@@ -34,7 +34,7 @@ create table delayed_queue (
 
 -- serves: queue_reserve, queue_pop, queue_peek
 create index delayed_queue_ready on delayed_queue (p_kind, (-priority::integer), ready_at, entry) where ready_at is not null;
--- serves: queue_reserve (what has come due), queue_stats
+-- serves: queue_reserve (what has come due), queue_peek
 create index delayed_queue_due on delayed_queue (p_kind, due_at) where due_at is not null;
 
 comment on table delayed_queue is 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_….';
@@ -53,7 +53,7 @@ comment on column delayed_queue.attempts is 'Deliveries so far.';
 comment on column delayed_queue.reserved_by is 'The worker that holds it; NULL where nobody does.';
 comment on column delayed_queue.secret is 'Secret of the present delivery, the second part of its receipt; NULL where there is none.';
 comment on column delayed_queue.ready_at is 'Place in the ready line; NULL while it waits. Never changed by a reserve.';
-comment on column delayed_queue.due_at is 'When the timetable looks at it again: the delivery time of what waits, or the end of a hold that lasts.';
+comment on column delayed_queue.due_at is 'Date in the timetable, its delivery time, while it waits; NULL once it is in the ready line.';
 comment on column delayed_queue.max_attempts is 'Deliveries it may have, where that differs from its kind.';
 comment on column delayed_queue.pending is 'The newest push onto a held message, delivered once the present delivery is done: {payload, headers, scheduled_at, priority, …}.';
 comment on column delayed_queue.pending_bytes is 'The binary payload of that push.';

@@ -1,0 +1,10 @@
+-- When holds end, by call: appended by queue_reserve only while the beginning of the ready line is no longer looked at,
+-- because a scan from there has become slow. Otherwise an expired hold is found in its place.
+create table queue_hold (
+    p_kind  text collate "C" not null,
+    until   bigint not null,
+    entries bigint[] not null
+);
+-- serves: queue_reserve (what has expired)
+create index queue_hold_until on queue_hold (p_kind, until);
+comment on table queue_hold is 'Ends of holds for sessions that keep bounds; internal to queue_reserve and queue_pop.';

@@ -1,0 +1,184 @@
+"""What lies behind the bounds of a session is found in the end: the look back, the marks, and hints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.conftest import Clock
+from tests.schema.storage import DUE, LANE, PLACE, SECOND, Session, another
+
+BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])
+"""The two protocols: a call is its own transaction in each, though their timestamps differ."""
+
+
+@pytest.mark.parametrize("ranks", [(0,), (-5, 0, 7)])
+def test_what_is_far_behind_is_found_by_the_look_back(
+    session: Session, clock: Clock, ranks: tuple[int, ...]
+) -> None:
+    session.push("behind")
+    clock.advance(3600)
+    session.slow(clock.now, *ranks)
+    session.change(marks=0)
+    assert session.reserve() == {}, "the marks lie before it"
+    assert session.look_back(20 * (len(ranks) + 1)) == ["behind"]
+
+
+def test_a_delayed_message_far_behind_is_found_by_the_look_back(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    with another(session, database_url, autocommit=False) as late:
+        late.push("late", delay_seconds=1)
+        clock.advance(3600)
+        session.slow(clock.now)
+        late.conn.commit()
+    session.change(marks=0)
+    assert session.reserve() == {}, "the marks lie before it"
+    assert session.look_back(60) == ["late"]
+
+
+def test_many_delayed_messages_far_behind_are_all_found_by_the_look_back(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    with another(session, database_url, autocommit=False) as late:
+        for i in range(50):
+            late.push(f"late{i}", delay_seconds=1)
+        clock.advance(3600)
+        session.slow(clock.now)
+        late.conn.commit()
+    # a round is some 25 steps, and 50 messages are to be taken
+    assert len(session.look_back(150)) == 50
+
+
+def test_the_look_back_goes_on_where_it_found_something(session: Session, clock: Clock) -> None:
+    for i in range(30):
+        session.push(f"behind{i}")
+    clock.advance(3600)
+    session.slow(clock.now)
+    # the first round through the timetable is some 30 steps, from 1 s to 50 years
+    found = session.look_back(75)
+    assert len(found) == 30
+    assert session.look_back(30) == []
+
+
+def test_a_session_without_bounds_takes_the_hint(session: Session, clock: Clock, database_url: str) -> None:
+    session.push("behind")
+    clock.advance(10)
+    session.push("here")
+    session.slow(clock.now)
+    session.conn.execute(
+        "insert into queue_hint (p_kind, bounds) values (%s, '{1}'), (%s, %s)",
+        [session.kind, session.kind, session.bounds],
+    )
+    with another(session, database_url) as other:
+        assert list(other.reserve()) == ["here"]
+        assert other.bounds[11:] == session.bounds[11:]
+        assert other.look_back(60) == ["behind"]
+
+
+@BOTH
+def test_the_marks_leave_a_hint_where_a_scan_is_slow(
+    session: Session, clock: Clock, cursor: type[psycopg.Cursor[Any]]
+) -> None:
+    session.cursor = cursor
+    session.push("a")
+    session.slow(clock.now)
+    session.change(rotate=0)
+    session.reserve()
+    hints = session.conn.execute("select p_kind, bounds from queue_hint").fetchall()
+    assert hints == [(session.kind, session.bounds)]
+
+
+def test_a_backlog_of_due_messages_behind_the_bounds_drains(session: Session, clock: Clock) -> None:
+    """As after an hour without workers whose first scan was slow: what it didn't move lies behind."""
+    session.conn.execute(
+        "select queue_push_many(%s, (select jsonb_agg(jsonb_build_object('key', i::text, 'payload', i,"
+        " 'delay_seconds', i)) from generate_series(1, 2000) i))",
+        [session.kind],
+    )
+    clock.advance(3600)
+    session.slow(clock.now)
+    # a look back of a round is some 30 steps; whole batches of 100 make 2000 in 20 calls
+    assert len(session.look_back(100, 100)) == 2000
+
+
+def test_the_look_back_stays_where_it_left_due_messages(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    with another(session, database_url, autocommit=False) as late:
+        for i in range(3):
+            late.push(f"late{i}", delay_seconds=1)
+        due = clock.now + SECOND
+        clock.advance(3600)
+        session.slow(clock.now)
+        late.conn.commit()
+    session.change(look=0, span=2 * 3600 * SECOND)
+    session.reserve()
+    left = session.conn.execute("select from delayed_queue where due_at = %s", [due]).fetchall()
+    assert left == [] or (session.bounds[LANE] == 0 and session.bounds[PLACE] >= due)
+
+
+def test_the_first_bounds_lie_before_what_is_left_in_the_timetable(session: Session, clock: Clock) -> None:
+    """A slow first scan after an hour without workers: it moved a thousand of those that had come due."""
+    session.conn.execute(
+        "insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at,"
+        " reserved_at, attempts, ready_at, due_at)"
+        " select %(kind)s, i::text, '1', case when i <= 5000 then %(now)s + 9e9 else %(now)s end, 0, 0,"
+        " case when i <= 5000 then %(now)s end, 0, case when i <= 5000 then %(now)s - 1 end,"
+        " case when i > 5000 then %(now)s end"
+        " from generate_series(1, 9000) i",
+        {"kind": session.kind, "now": clock.now},
+    )
+    clock.advance(3600)
+    for _ in range(2):
+        session.reserve()
+    assert len(session.bounds) > DUE, "the scan past 5000 held messages was slow"
+    row = session.conn.execute("select min(due_at) from delayed_queue").fetchone()
+    assert row is not None
+    assert row[0] is not None
+    assert session.bounds[DUE] <= row[0]
+
+
+def test_the_marks_are_looked_at_by_one_who_calls_seldom(session: Session, clock: Clock) -> None:
+    """Each call comes when a look back is due, and what lies a little behind must not wait for that."""
+    session.push("late")
+    clock.advance(1)
+    session.slow(clock.now)
+    found: list[str] = []
+    for _ in range(3):
+        # the look back is busy far behind, and small steps are all that it can take
+        session.change(look=0, marks=0, lane=1, place=clock.now - 3600 * SECOND, span=1000)
+        found += session.reserve()
+    assert found == ["late"]
+
+
+def test_a_real_clock_that_was_set_back_hides_nothing(session: Session, clock: Clock) -> None:
+    """The bounds were kept an hour later than it is now."""
+    clock.advance(3600)
+    session.slow(clock.now)
+    ahead = session.real_now() + 3600 * SECOND
+    session.change(look=ahead, marks=ahead, rotate=ahead)
+    clock.advance(-3600)
+    session.push("new")
+    assert [key for _ in range(60) for key in session.reserve()] == ["new"]
+
+
+def test_a_hint_from_a_slow_past_starves_nobody(session: Session, clock: Clock, database_url: str) -> None:
+    """One call a session, a backlog behind the bounds of the hint, and one message before them."""
+    session.push("behind")
+    clock.advance(3600)
+    for i in range(60):
+        session.push(f"here{i}")
+    session.slow(clock.now)
+    # the look back has reached the last step of its round
+    session.change(look=0, marks=0, rotate=0, lane=1, place=0, round=100)
+    session.conn.execute(
+        "insert into queue_hint (p_kind, bounds) values (%s, %s)", [session.kind, session.bounds]
+    )
+    found: list[str] = []
+    for _ in range(50):
+        with another(session, database_url) as other:
+            found += other.reserve()
+    assert "behind" in found
