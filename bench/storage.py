@@ -1,9 +1,10 @@
 """The storage designs side by side, on PostgreSQL: the measurements behind docs/adr/0001-storage.md.
 
-    python -m bench.storage --url postgresql://… --pgbench PATH [--designs floor,pgmq,a,b,c,e] [--seconds 3] [--rounds 3]
+    python -m bench.storage [--designs floor,pgmq,a,…] [--scenarios fresh,…] [--rounds 3] [--out FILE]
 
-Each design is a scratch schema of bench/storage/postgresql/; pgmq's SQL comes from the PyPI package `pgmq`. Designs take
-turns inside a scenario, so that a drift of the machine hits all alike; the table shows medians and the ratio to pgmq.
+Each design is a scratch schema of bench/storage/postgresql/, and `pyqueue` is the product; pgmq's SQL comes from
+the PyPI package `pgmq`, the load from the embedded server's pgbench. Designs take turns inside a scenario, so that
+a drift of the machine hits all alike; the table shows medians. Keep the cores free of anything else.
 """
 
 import argparse
@@ -21,6 +22,8 @@ from pathlib import Path
 import psycopg
 from psycopg.types.json import Jsonb
 
+from pyqueue_sql.embedded import start_server
+from pyqueue_sql.embedded.server import wheel_bin_dir
 from pyqueue_sql.migrate import upgrade
 
 HERE = Path(__file__).parent / "storage" / "postgresql"
@@ -29,8 +32,9 @@ TABLES = {
     "floor": "floor.queue",
     "pgmq": "pgmq.q_storage",
     "b": "b.message, b.ready, b.hold",
-    "pyqueue": "pyqueue.delayed_queue, pyqueue.queue_count, pyqueue.queue_hint",
+    "pyqueue": "pyqueue.delayed_queue, pyqueue.queue_count, pyqueue.queue_hint, pyqueue.queue_hold",
 }
+IDS = {"pgmq": "msg_id", "floor": "id"}
 
 
 def table(design: str) -> str:
@@ -43,7 +47,7 @@ def push_sql(design: str, count: int, priority: int = 0, delay: int = 0) -> str:
 
 
 def life(design: str, batch: int) -> tuple[str, str]:
-    """The two statements of a message's life: what takes `batch` messages and answers ids, and what finishes :ids."""
+    """What takes `batch` messages and answers ids, and what finishes those :ids."""
     if design == "pgmq":
         return (
             f"select array_agg(msg_id) as ids from pgmq.read('storage', 30, {batch})",
@@ -53,11 +57,15 @@ def life(design: str, batch: int) -> tuple[str, str]:
         return (
             "with u as (update floor.queue q set vt = common.now_us() + 30000000 where q.id = any (array("
             "select id from floor.queue where vt <= (select common.now_us()) order by vt "
-            f"limit {batch} for update skip locked)) returning q.id, q.payload) select array_agg(id) as ids from u",
+            f"limit {batch} for update skip locked)) returning q.id, q.payload) "
+            "select array_agg(id) as ids from u",
             "delete from floor.queue where id = any (:ids::bigint[])",
         )
     if design == "pyqueue" and batch == 1:
-        return "select receipt as ids from pyqueue.queue_reserve('k')", "select * from pyqueue.queue_ack(:ids)"
+        return (
+            "select receipt as ids from pyqueue.queue_reserve('k')",
+            "select * from pyqueue.queue_ack(:ids)",
+        )
     if design == "pyqueue":
         return (
             f"select jsonb_agg(receipt) as ids from pyqueue.queue_reserve('k', 'w', {batch})",
@@ -70,57 +78,61 @@ def life(design: str, batch: int) -> tuple[str, str]:
 
 
 class Bench:
-    def __init__(self, url: str, pgbench: str, seconds: int) -> None:
-        self.url, self.pgbench, self.seconds = url, pgbench, seconds
+    def __init__(self, url: str, seconds: int) -> None:
+        self.url, self.seconds = url, seconds
         self.admin = psycopg.connect(url, autocommit=True)
 
     def install(self) -> None:
         self.admin.execute((HERE / "common.sql").read_text())
-        if not self.admin.execute("select 1 from pg_namespace where nspname = 'pgmq'").fetchone():
-            self.admin.execute(importlib.resources.files("pgmq").joinpath("sql/pgmq.sql").read_text())
+        self.admin.execute(importlib.resources.files("pgmq").joinpath("sql/pgmq.sql").read_text())
+        upgrade(self.url, schema="pyqueue")
         for design in DESIGNS:
-            if design == "pyqueue":
-                upgrade(self.url, schema="pyqueue")
             self.admin.execute((HERE / f"{design}.sql").read_text())
 
     def fill(self, design: str, count: int, priority: int = 0, delay: int = 0) -> None:
-        for _ in range(max(1, count // 10000)):
-            self.admin.execute(push_sql(design, min(count, 10000), priority, delay))
+        for start in range(0, count, 10_000):
+            self.admin.execute(push_sql(design, min(count - start, 10_000), priority, delay))
 
     def fresh(self, design: str) -> None:
         self.admin.execute(f"truncate {table(design)}")
 
-    def rate(self, design: str, batch: int, clients: int, seconds: int | None = None, calls: int | None = None) -> float:
+    def rate(self, design: str, batch: int, clients: int, *, calls: int | None = None) -> float:
         """Messages a second through reserve and ack."""
+        length = ["-t", str(calls)] if calls else ["-T", str(self.seconds)]
+        who = ["-c", str(clients), "-j", str(min(clients, 2))]
         with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
             script.write("{} \\gset\n{};\n".format(*life(design, batch)))
             script.flush()
-            length = ["-t", str(calls)] if calls else ["-T", str(seconds or self.seconds)]
             done = subprocess.run(
-                [self.pgbench, "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)), *length,
-                 "-f", script.name, self.url],
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
+                [wheel_bin_dir() / "pgbench", "-nM", "prepared", *who, *length, "-f", script.name, self.url],
+                capture_output=True,
+                text=True,
+            )
         found = re.search(r"tps = ([\d.]+)", done.stdout)
-        assert found, done.stdout + done.stderr
+        if done.returncode or not found:
+            raise RuntimeError(f"pgbench on {design}: {done.stderr[-400:]}")
         return float(found[1]) * batch
+
+    def stock(self, batch: int) -> int:
+        """How many messages a run may need."""
+        return self.seconds * (12_000 if batch == 1 else 140_000)
 
 
 def fresh(bench: Bench, design: str, batch: int, clients: int) -> float:
     bench.fresh(design)
-    bench.fill(design, 60_000 if batch == 1 else 130_000 * bench.seconds)
+    bench.fill(design, bench.stock(batch))
     bench.admin.execute(f"vacuum analyze {table(design)}")
     return bench.rate(design, batch, clients)
 
 
-def snapshot(bench: Bench, design: str, batch: int, clients: int) -> float:
+def snapshot(bench: Bench, design: str, batch: int, clients: int, processed: int = 300_000) -> float:
     bench.fresh(design)
     with psycopg.connect(bench.url) as holder:
         holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         holder.execute("select count(*) from pg_class")
-        bench.fill(design, 300_000 + (40_000 if batch == 1 else 130_000 * bench.seconds))
+        bench.fill(design, processed + bench.stock(batch))
         bench.admin.execute(f"analyze {table(design)}")
-        bench.rate(design, 100, 1, calls=3000)
+        bench.rate(design, 1000, 1, calls=processed // 1000)
         return bench.rate(design, batch, clients)
 
 
@@ -128,14 +140,14 @@ def delayed(bench: Bench, design: str, batch: int, clients: int) -> float:
     bench.fresh(design)
     for priority in (1, 2, 3, 4, 5):
         bench.fill(design, 200_000, priority, 3_600_000_000)
-    bench.fill(design, 60_000 if batch == 1 else 130_000 * bench.seconds)
+    bench.fill(design, bench.stock(batch))
     bench.admin.execute(f"vacuum analyze {table(design)}")
     return bench.rate(design, batch, clients)
 
 
 def consume(bench: Bench, design: str, until: threading.Event) -> None:
     take, finish = life(design, 10)
-    finish = finish.replace(":ids::bigint[]", "%s::bigint[]").replace(":ids::jsonb", "%s::jsonb")
+    finish = re.sub(r":ids\b", "%s", finish)
     with psycopg.connect(bench.url, autocommit=True) as connection:
         while not until.is_set():
             row = connection.execute(take).fetchone()
@@ -146,9 +158,8 @@ def consume(bench: Bench, design: str, until: threading.Event) -> None:
 
 
 def late_commit(bench: Bench, design: str) -> float:
-    """Seconds from the commit of a push that took one second to its delivery, with a snapshot open and others at work."""
-    heap = table(design).split(",")[0]
-    column = {"pgmq": "msg_id", "floor": "id"}.get(design, "entry")
+    """Seconds from the commit of a push that took one second to its delivery, others being at work."""
+    heap, column = table(design).split(",")[0], IDS.get(design, "entry")
     bench.fresh(design)
     done = threading.Event()
     workers = [threading.Thread(target=consume, args=(bench, design, done)) for _ in range(2)]
@@ -156,20 +167,22 @@ def late_commit(bench: Bench, design: str) -> float:
         holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         holder.execute("select count(*) from pg_class")
         bench.fill(design, 50_000)
-        bench.rate(design, 100, 1, calls=500)
+        bench.rate(design, 1000, 1, calls=50)
         for worker in workers:
             worker.start()
         late.execute(push_sql(design, 1))
         row = late.execute(f"select max({column}) from {heap}").fetchone()
-        committed = time.monotonic() + 1
-        pushed = False
+        committed, pushed = time.monotonic() + 1, False
         while time.monotonic() < committed + 5:
             bench.admin.execute(push_sql(design, 5))
             time.sleep(0.02)
             if not pushed and time.monotonic() >= committed:
                 late.commit()
                 pushed, committed = True, time.monotonic()
-            if pushed and not bench.admin.execute(f"select 1 from {heap} where {column} = %s", row).fetchone():
+            if (
+                pushed
+                and not bench.admin.execute(f"select 1 from {heap} where {column} = %s", row).fetchone()
+            ):
                 break
         waited = time.monotonic() - committed
         done.set()
@@ -178,38 +191,51 @@ def late_commit(bench: Bench, design: str) -> float:
     return waited
 
 
+def scenarios(bench: Bench, wanted: list[str]) -> list[tuple[str, Callable[[str], float]]]:
+    found: list[tuple[str, Callable[[str], float]]] = []
+    for name, run in (("fresh", fresh), ("snapshot", snapshot), ("delayed", delayed)):
+        for batch, clients in ((1, 1), (1, 8), (100, 1), (100, 4)):
+            if name in wanted:
+                found.append(
+                    (
+                        f"{name}, batch of {batch}, clients {clients}",
+                        lambda design, r=run, b=batch, c=clients: r(bench, design, b, c),
+                    )
+                )
+    if "late" in wanted:
+        found.append(("late commit under a snapshot, seconds", lambda design: late_commit(bench, design)))
+    return found
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--url", required=True)
-    parser.add_argument("--pgbench", default="pgbench")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--designs", default=",".join(DESIGNS))
     parser.add_argument("--scenarios", default="fresh,snapshot,delayed,late")
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, help="a JSON file for every single figure")
     options = parser.parse_args()
-    designs, wanted = options.designs.split(","), options.scenarios.split(",")
-    bench = Bench(options.url, options.pgbench, options.seconds)
-    bench.install()
-    scenarios: list[tuple[str, Callable[[str], float]]] = []
-    for name, run in (("fresh", fresh), ("snapshot", snapshot), ("delayed", delayed)):
-        if name in wanted:
-            for batch, clients in ((1, 1), (1, 8), (100, 1), (100, 4)):
-                scenarios.append((f"{name}, batch of {batch}, {clients} clients",
-                                  lambda d, r=run, b=batch, c=clients: r(bench, d, b, c)))  # fmt: skip
-    if "late" in wanted:
-        scenarios.append(("late commit under a snapshot, seconds", lambda d: late_commit(bench, d)))
-    results: dict[str, dict[str, list[float]]] = {}
-    print(f"{'':44}" + "".join(f"{d:>12}" for d in designs))
-    for name, run in scenarios:
-        figures: dict[str, list[float]] = {d: [] for d in designs}
-        for _ in range(options.rounds):
-            for design in designs:
-                figures[design].append(run(design))
-        results[name] = figures
-        print(f"{name:44}" + "".join(f"{statistics.median(figures[d]):12.4g}" for d in designs), flush=True)
-        if options.out:
-            options.out.write_text(json.dumps(results, indent=1))
+    designs = options.designs.split(",")
+    with start_server() as server:
+        bench = Bench(server.url, options.seconds)
+        bench.install()
+        results: dict[str, dict[str, list[float]]] = {}
+        print(f"{'':40}" + "".join(f"{design:>10}" for design in designs))
+        for name, run in scenarios(bench, options.scenarios.split(",")):
+            figures: dict[str, list[float]] = {design: [] for design in designs}
+            for _ in range(options.rounds):
+                for design in designs:
+                    figures[design].append(run(design))
+            results[name] = figures
+            print(
+                f"{name:40}" + "".join(f"{statistics.median(figures[d]):10.4g}" for d in designs), flush=True
+            )
+            if options.out:
+                options.out.write_text(
+                    json.dumps({"server": server.version, "figures": results}, indent=1) + "\n"
+                )
 
 
 if __name__ == "__main__":

@@ -237,8 +237,8 @@ def main() -> None:
             print(f"{name:36}" + "".join(f"{median:11.4g}" for median in medians), flush=True)
         if options.out:
             bench.cursor.execute("select version()")
-            about = {"server": bench.cursor.fetchone()[0], "rounds": options.rounds, "seconds": options.seconds}
-            about |= {"retries": bench.retries, "figures": results}
+            about: dict[str, Any] = {"server": bench.cursor.fetchone()[0], "figures": results}
+            about |= {"rounds": options.rounds, "seconds": options.seconds, "retries": bench.retries}
             options.out.write_text(json.dumps(about, indent=1) + "\n")
     print(f"calls tried again after a deadlock or a lock wait timeout: {bench.retries}")
     bench.pool.shutdown()

@@ -9,11 +9,14 @@ from pathlib import Path
 
 SECTION = re.compile(r"^-- (.+)$")
 INCLUDE = re.compile(r"^\\ir\s+(\S+)\s*$")
-COMMENT = re.compile(r"comment on (?:table|view|function) [^$']*?\bis\s*(?:\$\$(.+?)\$\$|'((?:[^']|'')+)')", re.DOTALL)
+COMMENT = re.compile(
+    r"comment on (?:table|view|function) [^$']*?\bis\s*(?:\$\$(.+?)\$\$|'((?:[^']|'')+)')", re.DOTALL
+)
 HEAD = """# The queue in SQL
 
-Written by `python -m pyqueue_sql.freeze` from the comments in the files; `install.sql` is the load order. A name that begins
-with `_` is internal. `\\df+ queue_*` in psql shows the whole comments: parameters with units, result, errors, locks.
+Written by `python -m pyqueue_sql.freeze` from the comments in the files; `install.sql` is the load order. A
+name that begins with `_` is internal. `\\df+ queue_*` in psql shows the whole comments: parameters with units,
+result, errors, locks.
 """
 
 

@@ -102,6 +102,7 @@ revoke all on function
 do $$
 begin
     if (select count(*) from pg_roles r where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_admin')) = 4 then
+        execute format('grant usage on schema %I to queue_producer, queue_consumer, queue_operator', current_schema());
         grant execute on function
             queue_push(text, text, jsonb, jsonb),
             queue_push_bytes(text, text, bytea, jsonb),

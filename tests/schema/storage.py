@@ -18,8 +18,10 @@ SECOND = 1_000_000
 SLOW = 6_000
 """What the last scan from the start took, in microseconds: from 5000 on there is no other."""
 LATER = 300 * SECOND
+ROTATION = 3_900_000
+"""Marks that would move on later than that are those of a clock that was set back."""
 MOST = 2**63 - 1
-LOOK, MARKS, ROTATE, TOOK, DUE, DUE_NEW, DUE_OLD, LANE, PLACE, SPAN, ROUND = range(11)
+LOOK, MARKS, ROTATE, TOOK, DUE, DUE_NEW, DUE_OLD, LANE, PLACE, SPAN, ROUND, HOLD = range(12)
 """The bounds before those of the lanes, counted from 0."""
 
 
@@ -72,9 +74,10 @@ class Session:
             mark: where the marks are, if not 3 s before.
         """
         mark = at - 3 * SECOND if mark is None else mark
-        later = self.real_now() + LATER
+        now = self.real_now()
         lanes = [one for rank in ranks or (0,) for one in (rank, at, mark, mark)]
-        self.bounds = [later, later, later, SLOW, at, mark, mark, 0, MOST, SECOND, 0, *lanes]
+        later, soon = now + LATER, now + ROTATION
+        self.bounds = [later, later, soon, SLOW, at, mark, mark, 0, MOST, SECOND, 0, at, *lanes]
 
     def change(self, **values: int) -> None:
         """Change single bounds, by the names above in lower case."""
@@ -101,7 +104,8 @@ class Session:
         found: list[str] = []
         for _ in range(calls):
             if self.bounds:
-                self.change(look=0)
+                # the round stays slow, or its end would bring a scan from the start
+                self.change(look=0, took=SLOW, round=SLOW)
             found += self.reserve(number)
         return found
 
@@ -122,11 +126,11 @@ def place(session: Session, key: str) -> tuple[int | None, int | None]:
     return row[0], row[1]
 
 
-def settle(session: Session, clock: Clock) -> None:
-    """Let the marks move on over what is held."""
+def hold(session: Session, clock: Clock, seconds: int) -> str:
+    """Return the receipt of a message that is held, and move the bounds and the marks past its place."""
+    session.push("held")
+    session.slow(clock.now)
+    receipt = session.reserve(timeout_seconds=seconds)["held"]
+    clock.advance(1)
     session.slow(clock.now, mark=clock.now)
-    bounds = session.bounds
-    bounds[-1] = clock.now - SECOND
-    session.bounds = bounds
-    session.change(rotate=0)
-    session.reserve()
+    return receipt

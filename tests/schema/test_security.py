@@ -224,17 +224,17 @@ def test_nobody_can_put_something_of_his_own_in_between(conn: psycopg.Connection
 def test_a_consumer_cannot_leave_a_hint_that_blinds_other_sessions(
     conn: psycopg.Connection, role: str, database_url: str
 ) -> None:
-    conn.execute("select queue_push('mail', 'a', '1')")
     name = conn.execute(
         "select 'pyqueue.b' || to_hex(hashtextextended('mail', 'delayed_queue'::regclass::oid::bigint))"
     ).fetchone()
     become(conn, role, "queue_consumer")
     most = 9_000_000_000_000_000_000
-    bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, 0, most, most, most]
+    bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, most, 0, most, most, most]
     conn.execute(
         "select set_config(%s, %s, false)", [*(name or ()), str(bounds).replace("[", "{").replace("]", "}")]
     )
     conn.execute("select queue_reserve('mail')")
     with psycopg.connect(database_url, autocommit=True) as other:
+        other.execute("select queue_push('mail', 'a', '1')")
         found = [row for _ in range(200) for row in other.execute("select p_key from queue_reserve('mail')")]
     assert found == [("a",)]

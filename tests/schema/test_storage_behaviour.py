@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.conftest import Clock
-from tests.schema.storage import MOST, SECOND, Session, another, place, settle
+from tests.schema.storage import MOST, SECOND, Session, another, hold, place
 
 BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])
 """The two protocols: a call is its own transaction in each, though their timestamps differ."""
@@ -56,12 +56,10 @@ def test_a_hold_behind_the_marks_comes_back_when_it_expires(
     session: Session, clock: Clock, cursor: type[psycopg.Cursor[Any]]
 ) -> None:
     session.cursor = cursor
-    session.push("held")
-    receipt = session.reserve(timeout_seconds=60)["held"]
-    settle(session, clock)
-    assert place(session, "held") == (None, clock.now + 60 * SECOND)
+    receipt = hold(session, clock, 60)
     assert session.reserve() == {}
     clock.advance(61)
+    session.change(marks=0)
     again = session.reserve()
     assert list(again) == ["held"]
     assert again["held"] != receipt
@@ -70,24 +68,23 @@ def test_a_hold_behind_the_marks_comes_back_when_it_expires(
 def test_an_extended_hold_behind_the_marks_comes_back_when_that_expires(
     session: Session, clock: Clock
 ) -> None:
-    session.push("held")
-    receipt = session.reserve(timeout_seconds=60)["held"]
-    settle(session, clock)
+    receipt = hold(session, clock, 60)
     session.conn.execute("select queue_extend(%s, 600)", [receipt])
     clock.advance(61)
+    session.change(marks=0)
     assert session.reserve() == {}
     clock.advance(540)
+    session.change(marks=0)
     assert list(session.reserve()) == ["held"]
 
 
 def test_a_shortened_hold_behind_the_marks_comes_back_when_that_expires(
     session: Session, clock: Clock
 ) -> None:
-    session.push("held")
-    receipt = session.reserve(timeout_seconds=60)["held"]
-    settle(session, clock)
+    receipt = hold(session, clock, 60)
     session.conn.execute("select queue_extend(%s, 1)", [receipt])
     clock.advance(2)
+    session.change(marks=0)
     assert list(session.reserve()) == ["held"]
 
 
@@ -99,9 +96,7 @@ def test_an_extension_leaves_a_message_one_place(session: Session) -> None:
 
 
 def test_a_late_ack_of_a_hold_behind_the_marks_counts(session: Session, clock: Clock) -> None:
-    session.push("held")
-    receipt = session.reserve(timeout_seconds=60)["held"]
-    settle(session, clock)
+    receipt = hold(session, clock, 60)
     clock.advance(61)
     assert session.conn.execute("select outcome from queue_ack(%s)", [receipt]).fetchone() == ("acked",)
     assert session.reserve() == {}

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.conftest import Clock
-from tests.schema.storage import DUE, LANE, PLACE, SECOND, Session, another
+from tests.schema.storage import DUE, HOLD, LANE, PLACE, SECOND, Session, another
 
 BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])
 """The two protocols: a call is its own transaction in each, though their timestamps differ."""
@@ -74,7 +74,7 @@ def test_a_session_without_bounds_takes_the_hint(session: Session, clock: Clock,
     )
     with another(session, database_url) as other:
         assert list(other.reserve()) == ["here"]
-        assert other.bounds[11:] == session.bounds[11:]
+        assert other.bounds[HOLD:] == session.bounds[HOLD:]
         assert other.look_back(60) == ["behind"]
 
 

@@ -35,9 +35,8 @@ begin
     declare v_lane int default if(in_from > 0, @pq_rank, null);
     declare v_took, v_left int default in_n;
     lanes: loop
-        set v_next = (select q.line_rank from storage_a_bound.queue q force index (queue_line)
-            where q.p_kind = 'k' and q.line_rank between v_rank + 1 and if(v_rank < v_lane, v_lane - 1, 32767)
-            order by q.line_rank limit 1);
+        select min(q.line_rank) into v_next from storage_a_bound.queue q force index (queue_line)
+        where q.p_kind = 'k' and q.line_rank between v_rank + 1 and if(v_rank < v_lane, v_lane - 1, 32767);
         if v_next is null and v_rank < v_lane then
             set v_next = v_lane;
         end if;

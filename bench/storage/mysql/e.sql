@@ -56,14 +56,17 @@ begin
     declare v_from bigint default case when v_rank is null or v_now >= @pq_start then 0
         when v_now >= @pq_look then @pq_mark else @pq_low end;
     declare v_due bigint default if(v_from > 0, coalesce(@pq_due, 0), 0);
+    declare v_next, v_above bigint;
     set @pq_ids = '';
-    if exists (select 1 from storage_e.queue q force index (queue_due)
-               where q.p_kind = 'k' and q.due_at between v_due and v_now) then
+    select min(q.due_at) into v_next from storage_e.queue q force index (queue_due)
+    where q.p_kind = 'k' and q.due_at between v_due and v_now;
+    if v_next is not null then
         call storage_e._promote(v_due, v_now);
         set v_from = 0;
-    elseif v_from > 0 and exists (select 1 from storage_e.queue q force index (queue_ready)
-               where q.p_kind = 'k' and q.ready_rank between -32768 and v_rank - 1 and q.scheduled_at <= v_now) then
-        set v_from = 0;
+    elseif v_from > 0 then
+        select max(q.ready_rank) into v_above from storage_e.queue q force index (queue_ready)
+        where q.p_kind = 'k' and q.ready_rank between -32768 and v_rank - 1;
+        set v_from = if(v_above is null, v_from, 0);
     end if;
     call storage_e._take(if(v_from > 0, v_rank, -32768), 32767, v_from, v_now, in_n);
     if @pq_ids = '' and v_from > 0 and @pq_start < v_now + 500000 then
