@@ -15,8 +15,8 @@ COMMENT = re.compile(
 HEAD = """# The queue in SQL
 
 Written by `python -m pyqueue_sql.freeze` from the comments in the files; `install.sql` is the load order. A
-name that begins with `_` is internal. `\\df+ queue_*` in psql shows the whole comments: parameters with units,
-result, errors, locks.
+name that begins with `_` is internal. `\\df+ queue_*` in psql shows the whole comments: parameters with
+units, result, errors, locks.
 """
 
 

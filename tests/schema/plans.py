@@ -78,7 +78,7 @@ class Plans:
     """
 
     def __init__(self, conn: psycopg.Connection) -> None:
-        self._conn = conn
+        self.conn = conn
         self._nodes: list[Node] = []
         conn.execute("load 'auto_explain'")
         for name, value in SETTINGS.items():
@@ -94,5 +94,5 @@ class Plans:
     def run(self, query: str, *parameters: Any) -> tuple[list[Any], list[Node]]:
         """Run a statement; return its rows and the nodes of all plans in it."""
         self._nodes = []
-        rows = self._conn.execute(query, parameters).fetchall()  # pyright: ignore[reportArgumentType]
+        rows = self.conn.execute(query, parameters).fetchall()  # pyright: ignore[reportArgumentType]
         return rows, self._nodes

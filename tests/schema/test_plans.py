@@ -20,6 +20,7 @@ from pytest_postgresql.janitor import DatabaseJanitor
 from tests.conftest import Server
 from tests.schema.plans import Node, Plans
 from tests.schema.sources import served
+from tests.schema.storage import Session
 
 BATCH = 10
 HELD = 30
@@ -227,6 +228,11 @@ CALLS_OF_VIEWS = {
 
 @pytest.mark.parametrize(("index", "name"), PAIRS)
 def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> None:
+    if index == "queue_hold_until":
+        # that one is for sessions with bounds only, each time they look from the marks
+        session = Session(plans.conn)
+        session.slow(session.real_now())
+        session.change(marks=0)
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
     # a push puts its row in with ON CONFLICT: the index settles that, and is named there
     used = {node.index for node in nodes} | {
