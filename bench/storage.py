@@ -3,7 +3,7 @@
     python -m bench.storage [--designs floor,pgmq,a,…] [--scenarios fresh,…] [--rounds 3] [--out FILE]
 
 Each design is a scratch schema of bench/storage/postgresql/, and `pyqueue` is the product; pgmq's SQL comes
-from the PyPI package `pgmq`, the load from the embedded server's pgbench. Designs take turns inside a scenario,
+from the PyPI package `pgmq`, the load from the server's pgbench. Designs take turns inside a scenario,
 so that a drift of the machine hits all alike; the table shows medians. Keep the cores free of anything else.
 """
 
