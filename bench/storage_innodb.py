@@ -142,7 +142,7 @@ class Bench:
     @property
     def enough(self) -> int:
         """Messages that no client gets through in one round of the shapes."""
-        return 30_000 * self.seconds
+        return 60_000 * self.seconds
 
     def read_view(self) -> "pymysql.Connection[Any]":
         """A session whose REPEATABLE READ view keeps purge away, without a lock on any table."""
