@@ -41,6 +41,9 @@ NOTHING_TO_DROP = {
 # something, where they have members (the memberships would go too), and where they aren't ours to drop.
 DROP_ROLES = """do $$
 begin
+    if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{{{roles}}}')) = 4 then
+        execute format('revoke usage on schema %I from {roles}', current_schema());
+    end if;
     if not exists (select from pg_catalog.pg_auth_members m
         join pg_catalog.pg_roles r on r.oid = m.roleid join pg_catalog.pg_roles u on u.oid = m.member
         where r.rolname = any ('{{{roles}}}') and u.rolname <> all ('{{{roles}}}')
