@@ -39,11 +39,14 @@ NOTHING_TO_DROP = {
 }
 # Roles belong to the whole cluster. They stay, all of them, where another installation still grants them
 # something, where they have members (the memberships would go too), and where they aren't ours to drop.
-DROP_ROLES = """do $$
+REVOKE_USAGE = """do $$
 begin
     if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{{{roles}}}')) = 4 then
         execute format('revoke usage on schema %I from {roles}', current_schema());
     end if;
+end $$;"""
+DROP_ROLES = """do $$
+begin
     if not exists (select from pg_catalog.pg_auth_members m
         join pg_catalog.pg_roles r on r.oid = m.roleid join pg_catalog.pg_roles u on u.oid = m.member
         where r.rolname = any ('{{{roles}}}') and u.rolname <> all ('{{{roles}}}')
@@ -139,7 +142,7 @@ def freeze(live: Path, *, first: bool) -> dict[str, str]:
     down = [text for text in map(drop, reversed([*up, *routines])) if text]
     roles = [role for text in routines for role in ROLE.findall(text)]
     if roles:
-        down.append(DROP_ROLES.format(roles=", ".join(reversed(roles))))
+        down += [text.format(roles=", ".join(reversed(roles))) for text in (REVOKE_USAGE, DROP_ROLES)]
     return {"up": _join(up), "routines": _join(routines), "down": _join(dict.fromkeys(down))}
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 URL_VARIABLE = "PYQUEUE_TEST_URL"
 CLOCK_START_US = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z
 
-# A background job of a shell ignores these, and so would the programs that tests start in order to interrupt them.
+# A background job of a shell ignores these, and so would the programs that tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

@@ -160,6 +160,10 @@ begin
     if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{queue_admin, queue_operator, queue_consumer, queue_producer}')) = 4 then
         execute format('revoke usage on schema %I from queue_admin, queue_operator, queue_consumer, queue_producer', current_schema());
     end if;
+end $$;
+--;
+do $$
+begin
     if not exists (select from pg_catalog.pg_auth_members m
         join pg_catalog.pg_roles r on r.oid = m.roleid join pg_catalog.pg_roles u on u.oid = m.member
         where r.rolname = any ('{queue_admin, queue_operator, queue_consumer, queue_producer}') and u.rolname <> all ('{queue_admin, queue_operator, queue_consumer, queue_producer}')
