@@ -37,14 +37,14 @@ NOTHING_TO_DROP = {
     "IndexStmt",
     "InsertStmt",
 }
-# Roles belong to the whole cluster. They stay, all of them, where another installation still grants them
-# something, where they have members (the memberships would go too), and where they aren't ours to drop.
 REVOKE_USAGE = """do $$
 begin
     if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{{{roles}}}')) = 4 then
         execute format('revoke usage on schema %I from {roles}', current_schema());
     end if;
 end $$;"""
+# Roles belong to the whole cluster. They stay, all of them, where another installation still grants them
+# something, where they have members (the memberships would go too), and where they aren't ours to drop.
 DROP_ROLES = """do $$
 begin
     if not exists (select from pg_catalog.pg_auth_members m
