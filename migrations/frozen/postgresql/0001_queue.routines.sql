@@ -888,7 +888,7 @@ begin
             perform set_config(in_name, '', false);
             perform _queue_forget_hints(in_kind);
             return;
-        elsif in_bounds is null then
+        elsif in_bounds is null and in_took < 20000 then
             perform set_config(in_name, '{}', false);
             return;
         end if;
@@ -988,7 +988,7 @@ begin
         v_offset := null; -- nothing there: look from the start, unless that is known to be slow
         v_start := date_part('epoch', clock_timestamp()) * 1000000;
     end loop;
-    if v_text is null then
+    if v_text is null and v_took < 20000 then
         null; -- the first call of a session is slow for other reasons
     elsif v_offset is null and (v_bounds is not null or v_took > 60 + 3 * in_max)
         or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
@@ -1012,7 +1012,7 @@ from the older marks, where the bounds were 3 to 6 s ago, so that what was commi
 the notes in queue_hold; and what is further back it looks through in small steps, 2% of the time. Where a scan from the start
 is fast, as it mostly is, it keeps none, and the order is exact; with bounds a message that is pushed with a time in the past
 may come some milliseconds late.
-bounds (none; {} after one slow scan; kept after two): 1 when the next look from the start or behind the bounds may come, 2
+bounds (none; {} after one slow scan; kept after two, or one of over 20 ms): 1 when the next look from the start or behind the bounds may come, 2
 when one from the marks, 3 when the marks move on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark
 of the timetable; 8 to 11 the look back: its lane, its place, its span and what its round has taken; 12 bound of queue_hold;
 then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are microseconds, in 1 to 3

@@ -14,7 +14,7 @@ begin
             perform set_config(in_name, '', false);
             perform _queue_forget_hints(in_kind);
             return;
-        elsif in_bounds is null then
+        elsif in_bounds is null and in_took < 20000 then
             perform set_config(in_name, '{}', false);
             return;
         end if;
