@@ -75,7 +75,7 @@ class Session:
         """
         mark = at - 3 * SECOND if mark is None else mark
         now = self.real_now()
-        lanes = [one for rank in ranks or (0,) for one in (rank, at, mark, mark)]
+        lanes = [one for rank in ranks or (0,) for one in (rank, at, mark, mark, 0)]
         later, soon = now + LATER, now + ROTATION
         self.bounds = [later, later, soon, SLOW, at, mark, mark, 0, MOST, SECOND, 0, at, *lanes]
 

@@ -712,13 +712,14 @@ Result: tids, row identifiers (NULL for none), and low, where to begin the next 
 Locks: the messages, and the notes that are done with; what others have locked is left out.$$;
 --;
 create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_bounds bigint[], in_offset integer,
-    in_low bigint, out tids tid[], out expired bigint,
-    out last bigint) language plpgsql as $$
+    in_low bigint, out tids tid[], out expired bigint, out last bigint, out last_entry bigint) language plpgsql as $$
 declare
     v_rank constant bigint := in_bounds[13];
     v_low bigint;
+    v_entry bigint;
     v_ranks bigint[] := array[-2147483648::bigint];
     v_lows bigint[] := array[0::bigint];
+    v_entries bigint[] := array[0::bigint];
 begin
     if in_offset is null then
         select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
@@ -726,35 +727,41 @@ begin
             where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
         return;
-    elsif cardinality(in_bounds) = 16 then -- one priority in use: what stands before it, then it and what follows
+    elsif cardinality(in_bounds) = 17 then -- one priority in use: what stands before it, then it and what follows
         v_low := least(in_bounds[14 + in_offset], in_low);
-        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end
-        into tids, expired, last
+        v_entry := case when v_low = in_bounds[14] then in_bounds[17] else 0 end;
+        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end,
+            (array_agg(r.entry))[count(*)]
+        into tids, expired, last, last_entry
         from (select l.* from (
             select * from (
-                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at from delayed_queue q
+                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at, q.entry from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                     and -q.priority::integer < v_rank
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) a
             union all
             select * from (
-                select q.ctid, q.reserved_at, -q.priority::integer, q.ready_at from delayed_queue q
+                select q.ctid, q.reserved_at, -q.priority::integer, q.ready_at, q.entry from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                    and (-q.priority::integer, q.ready_at) >= (v_rank, v_low)
+                    and (-q.priority::integer, q.ready_at, q.entry) >= (v_rank, v_low, v_entry)
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) b
             ) l limit in_max) r;
         return;
     end if;
-    for i in 13 .. cardinality(in_bounds) by 4 loop
+    for i in 13 .. cardinality(in_bounds) by 5 loop
         v_ranks := v_ranks || in_bounds[i];
-        v_lows := v_lows || least(in_bounds[i + 1 + in_offset], in_low);
+        v_low := least(in_bounds[i + 1 + in_offset], in_low);
+        v_lows := v_lows || v_low;
+        v_entries := v_entries || case when v_low = in_bounds[i + 1] then in_bounds[i + 4] else 0 end;
     end loop;
     select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
-        select l.tid, l.reserved_at from unnest(v_ranks, v_lows, v_ranks[2:] || 2147483648) a (rank, low, next_rank),
+        select l.tid, l.reserved_at 
+        from unnest(v_ranks, v_lows, v_entries, v_ranks[2:] || 2147483648) a (rank, low, entry, next_rank),
             lateral (
                 select q.ctid as tid, q.reserved_at from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                    and (-q.priority::integer, q.ready_at) >= (a.rank, a.low) and -q.priority::integer < a.next_rank
+                    and (-q.priority::integer, q.ready_at, q.entry) >= (a.rank, a.low, a.entry)
+                    and -q.priority::integer < a.next_rank
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) l
         limit in_max) r;
 end $$;
@@ -763,9 +770,9 @@ comment on function _queue_scan(text, bigint, integer, bigint[], integer, bigint
 $$The next messages of the ready line, locked.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_bounds: see _queue_take. in_offset: NULL: from the
 start; 0: from the bounds; 2: from the older marks. in_low: no later than this place, NULL for none.
-Result: tids, row identifiers (NULL for none), how many of them are expired holds, and last, the bound
-that they give, where one priority is in use and all are of it. A lane with the gap behind it is one range of the index, so a priority that
-comes new is found where it stands.
+Result: tids, row identifiers (NULL for none), how many of them are expired holds, and last and
+last_entry, the bound that they give, where one priority is in use and all are of it. A lane with the gap behind it is one range
+of the index, so a priority that comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
 create or replace function _queue_forget_hints(in_kind text, in_before bigint default 9223372036854775807) returns void
@@ -786,7 +793,7 @@ declare
     v_bounds bigint[];
 begin
     select h.bounds into v_bounds from queue_hint h where h.p_kind = in_kind order by h.id desc limit 1;
-    for i in 13 .. coalesce(cardinality(v_bounds), 0) by 4 loop
+    for i in 13 .. coalesce(cardinality(v_bounds), 0) by 5 loop
         if v_bounds[i + 1] > in_now then
             return null;
         end if;
@@ -802,15 +809,15 @@ Result: bounds, see _queue_take; NULL where there are none, or they are of the f
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_bounds bigint[], out tids tid[], out expired bigint, out bounds bigint[]) language plpgsql as $$
 declare
-    v_lane constant integer := 9 + 4 * in_bounds[8]; -- 9: the timetable; 13, 17, …: the lanes
-    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 9 then 5 else v_lane + 1 end]);
+    v_lane constant integer := 8 + 5 * in_bounds[8]; -- 8: the timetable; 13, 18, …: the lanes
+    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 8 then 5 else v_lane + 1 end]);
     v_low constant bigint := greatest(v_high - in_bounds[10], 0);
     v_start constant bigint := date_part('epoch', clock_timestamp()) * 1000000;
     v_took bigint;
     v_first bigint;
 begin
     bounds := in_bounds;
-    if v_lane = 9 then
+    if v_lane = 8 then
         v_first := _queue_promote(in_kind, v_low, v_high, in_now - 1000000, in_max);
     else
         select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
@@ -831,8 +838,9 @@ begin
         bounds[9] := v_low - 1;
     else -- this lane is done; after the last one, what the whole round took says whether a scan from the start is slow
         bounds[9] := 9223372036854775807;
+        bounds[10] := 100000; -- the recent past is where there is much
         bounds[8] := in_bounds[8] + 1;
-        if v_lane + 4 > cardinality(in_bounds) then
+        if v_lane + 5 > cardinality(in_bounds) then
             bounds[8] := 0;
             bounds[4] := bounds[11];
             bounds[11] := 0;
@@ -876,11 +884,12 @@ create or replace function _queue_remember(in_kind text, in_name text, in_bounds
     in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_bounds bigint[] := coalesce(nullif(in_bounds, '{}'), array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
-        0, 9223372036854775807, 1000000, 0, in_now]);
+        0, 9223372036854775807, 100000, 0, in_now]);
     v_slow constant boolean := in_took > 60 + 3 * in_max;
     v_lane integer := 13;
     v_rank bigint;
     v_last bigint;
+    v_entry bigint;
     v_id bigint;
 begin
     if in_offset is null then
@@ -901,23 +910,25 @@ begin
         where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
     v_bounds[6] := least(v_bounds[6], v_bounds[5]); -- a mark is never ahead of its bound
     v_bounds[7] := least(v_bounds[7], v_bounds[5]);
-    for v_rank, v_last in
-        select -q.priority::integer, max(q.ready_at) from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
+    for v_rank, v_last, v_entry in
+        select -q.priority::integer, max(q.ready_at), (array_agg(q.entry order by q.ready_at desc, q.entry desc))[1]
+        from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
     loop
         while v_bounds[v_lane] < v_rank loop
-            v_lane := v_lane + 4;
+            v_lane := v_lane + 5;
         end loop;
         if v_bounds[v_lane] = v_rank then
             v_bounds[v_lane + 1] := v_last;
             v_bounds[v_lane + 2] := least(v_bounds[v_lane + 2], v_last);
             v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
-        elsif cardinality(v_bounds) < 12 + 4 * 32 then
-            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000]
+            v_bounds[v_lane + 4] := v_entry;
+        elsif cardinality(v_bounds) < 12 + 5 * 32 then
+            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000, v_entry]
                 || v_bounds[v_lane:];
         end if;
     end loop;
     if in_start >= v_bounds[3] then
-        for i in 13 .. cardinality(v_bounds) by 4 loop
+        for i in 13 .. cardinality(v_bounds) by 5 loop
             v_bounds[i + 3] := v_bounds[i + 2];
             v_bounds[i + 2] := v_bounds[i + 1];
         end loop;
@@ -952,6 +963,7 @@ declare
     v_low bigint;
     v_first bigint;
     v_last bigint;
+    v_entry bigint;
 begin
     if v_text is null then
         v_bounds := _queue_read_hint(in_kind, in_now);
@@ -981,7 +993,7 @@ begin
                 in_max);
             v_start := v_start + date_part('epoch', clock_timestamp()) * 1000000 - v_found;
         end if;
-        select s.tids, s.expired, s.last into tids, expired, v_last
+        select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
         from _queue_scan(in_kind, in_now, in_max, v_bounds, v_offset, v_first) s;
         v_took := date_part('epoch', clock_timestamp()) * 1000000 - v_start;
         exit when tids is not null or v_offset is null or slow;
@@ -993,8 +1005,9 @@ begin
     elsif v_offset is null and (v_bounds is not null or v_took > 60 + 3 * in_max)
         or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
-    elsif v_last > v_bounds[14] then -- the common case of the same
+    elsif v_last >= v_bounds[14] then -- the common case of the same
         v_bounds[14] := v_last;
+        v_bounds[17] := v_entry;
         perform set_config(v_name, v_bounds::text, false);
     end if;
 end $$;
@@ -1015,8 +1028,8 @@ may come some milliseconds late.
 bounds (none; {} after one slow scan; kept after two, or one of over 20 ms): 1 when the next look from the start or behind the bounds may come, 2
 when one from the marks, 3 when the marks move on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark
 of the timetable; 8 to 11 the look back: its lane, its place, its span and what its round has taken; 12 bound of queue_hold;
-then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are microseconds, in 1 to 3
-those of the real clock.$$;
+then rank (the priority, negated), bound, newer and older mark and the bound's entry of each lane, lanes in order. Times are
+microseconds, in 1 to 3 those of the real clock.$$;
 --;
 create or replace function _queue_bury(in_entries bigint[], in_error text, in_now bigint) returns void language plpgsql as $$
 declare

@@ -1,15 +1,15 @@
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_bounds bigint[], out tids tid[], out expired bigint, out bounds bigint[]) language plpgsql as $$
 declare
-    v_lane constant integer := 9 + 4 * in_bounds[8]; -- 9: the timetable; 13, 17, …: the lanes
-    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 9 then 5 else v_lane + 1 end]);
+    v_lane constant integer := 8 + 5 * in_bounds[8]; -- 8: the timetable; 13, 18, …: the lanes
+    v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 8 then 5 else v_lane + 1 end]);
     v_low constant bigint := greatest(v_high - in_bounds[10], 0);
     v_start constant bigint := date_part('epoch', clock_timestamp()) * 1000000;
     v_took bigint;
     v_first bigint;
 begin
     bounds := in_bounds;
-    if v_lane = 9 then
+    if v_lane = 8 then
         v_first := _queue_promote(in_kind, v_low, v_high, in_now - 1000000, in_max);
     else
         select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
@@ -30,8 +30,9 @@ begin
         bounds[9] := v_low - 1;
     else -- this lane is done; after the last one, what the whole round took says whether a scan from the start is slow
         bounds[9] := 9223372036854775807;
+        bounds[10] := 100000; -- the recent past is where there is much
         bounds[8] := in_bounds[8] + 1;
-        if v_lane + 4 > cardinality(in_bounds) then
+        if v_lane + 5 > cardinality(in_bounds) then
             bounds[8] := 0;
             bounds[4] := bounds[11];
             bounds[11] := 0;

@@ -2,11 +2,12 @@ create or replace function _queue_remember(in_kind text, in_name text, in_bounds
     in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_bounds bigint[] := coalesce(nullif(in_bounds, '{}'), array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
-        0, 9223372036854775807, 1000000, 0, in_now]);
+        0, 9223372036854775807, 100000, 0, in_now]);
     v_slow constant boolean := in_took > 60 + 3 * in_max;
     v_lane integer := 13;
     v_rank bigint;
     v_last bigint;
+    v_entry bigint;
     v_id bigint;
 begin
     if in_offset is null then
@@ -27,23 +28,25 @@ begin
         where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
     v_bounds[6] := least(v_bounds[6], v_bounds[5]); -- a mark is never ahead of its bound
     v_bounds[7] := least(v_bounds[7], v_bounds[5]);
-    for v_rank, v_last in
-        select -q.priority::integer, max(q.ready_at) from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
+    for v_rank, v_last, v_entry in
+        select -q.priority::integer, max(q.ready_at), (array_agg(q.entry order by q.ready_at desc, q.entry desc))[1]
+        from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
     loop
         while v_bounds[v_lane] < v_rank loop
-            v_lane := v_lane + 4;
+            v_lane := v_lane + 5;
         end loop;
         if v_bounds[v_lane] = v_rank then
             v_bounds[v_lane + 1] := v_last;
             v_bounds[v_lane + 2] := least(v_bounds[v_lane + 2], v_last);
             v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
-        elsif cardinality(v_bounds) < 12 + 4 * 32 then
-            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000]
+            v_bounds[v_lane + 4] := v_entry;
+        elsif cardinality(v_bounds) < 12 + 5 * 32 then
+            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000, v_entry]
                 || v_bounds[v_lane:];
         end if;
     end loop;
     if in_start >= v_bounds[3] then
-        for i in 13 .. cardinality(v_bounds) by 4 loop
+        for i in 13 .. cardinality(v_bounds) by 5 loop
             v_bounds[i + 3] := v_bounds[i + 2];
             v_bounds[i + 2] := v_bounds[i + 1];
         end loop;

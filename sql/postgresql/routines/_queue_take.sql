@@ -11,6 +11,7 @@ declare
     v_low bigint;
     v_first bigint;
     v_last bigint;
+    v_entry bigint;
 begin
     if v_text is null then
         v_bounds := _queue_read_hint(in_kind, in_now);
@@ -40,7 +41,7 @@ begin
                 in_max);
             v_start := v_start + date_part('epoch', clock_timestamp()) * 1000000 - v_found;
         end if;
-        select s.tids, s.expired, s.last into tids, expired, v_last
+        select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
         from _queue_scan(in_kind, in_now, in_max, v_bounds, v_offset, v_first) s;
         v_took := date_part('epoch', clock_timestamp()) * 1000000 - v_start;
         exit when tids is not null or v_offset is null or slow;
@@ -52,8 +53,9 @@ begin
     elsif v_offset is null and (v_bounds is not null or v_took > 60 + 3 * in_max)
         or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
-    elsif v_last > v_bounds[14] then -- the common case of the same
+    elsif v_last >= v_bounds[14] then -- the common case of the same
         v_bounds[14] := v_last;
+        v_bounds[17] := v_entry;
         perform set_config(v_name, v_bounds::text, false);
     end if;
 end $$;
@@ -74,5 +76,5 @@ may come some milliseconds late.
 bounds (none; {} after one slow scan; kept after two, or one of over 20 ms): 1 when the next look from the start or behind the bounds may come, 2
 when one from the marks, 3 when the marks move on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark
 of the timetable; 8 to 11 the look back: its lane, its place, its span and what its round has taken; 12 bound of queue_hold;
-then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are microseconds, in 1 to 3
-those of the real clock.$$;
+then rank (the priority, negated), bound, newer and older mark and the bound's entry of each lane, lanes in order. Times are
+microseconds, in 1 to 3 those of the real clock.$$;
