@@ -23,7 +23,7 @@ def test_what_is_far_behind_is_found_by_the_look_back(
     session.slow(clock.now, *ranks)
     session.change(marks=0)
     assert session.reserve() == {}, "the marks lie before it"
-    assert session.look_back(20 * (len(ranks) + 1)) == ["behind"]
+    assert session.look_back(36 * (len(ranks) + 1)) == ["behind"]
 
 
 def test_a_delayed_message_far_behind_is_found_by_the_look_back(
@@ -57,8 +57,8 @@ def test_the_look_back_goes_on_where_it_found_something(session: Session, clock:
         session.push(f"behind{i}")
     clock.advance(3600)
     session.slow(clock.now)
-    # the first round through the timetable is some 30 steps, from 1 s to 50 years
-    found = session.look_back(75)
+    # the first round through the timetable is some 35 steps, from 0.1 s to 50 years
+    found = session.look_back(85)
     assert len(found) == 30
     assert session.look_back(30) == []
 
