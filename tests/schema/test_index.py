@@ -1,0 +1,25 @@
+"""sql/README.md says what the files say."""
+
+import pytest
+
+from pyqueue_sql.freeze import INDEX, LIVE
+from pyqueue_sql.index import index, purpose
+
+
+def test_the_index_is_up_to_date() -> None:
+    assert INDEX.read_text(encoding="utf-8") == index(LIVE), "run python -m pyqueue_sql.freeze"
+
+
+def test_every_routine_and_view_stands_in_the_index() -> None:
+    text = index(LIVE)
+    files = [*LIVE.glob("routines/*.sql"), *LIVE.glob("views/*.sql"), *LIVE.glob("tables/*.sql")]
+    assert len(files) > 60
+    assert [file.stem for file in files if f"[{file.stem}]({LIVE.name}/" not in text] == []
+
+
+def test_a_purpose_is_the_first_sentence() -> None:
+    assert (
+        purpose("comment on function f(text) is\n$$Does this\nor that. And more.$$;") == "Does this or that"
+    )
+    with pytest.raises(ValueError, match="no comment"):
+        purpose("select 1")
