@@ -18,8 +18,6 @@ def test_every_routine_and_view_stands_in_the_index() -> None:
 
 
 def test_a_purpose_is_the_first_sentence() -> None:
-    assert (
-        purpose("comment on function f(text) is\n$$This\nor that. And more.$$;") == "This or that"
-    )
+    assert purpose("comment on function f(text) is\n$$This\nor that. And more.$$;") == "This or that"
     with pytest.raises(ValueError, match="no comment"):
         purpose("select 1")

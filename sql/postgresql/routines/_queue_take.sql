@@ -15,9 +15,8 @@ declare
 begin
     if v_text is null then
         v_bounds := _queue_read_hint(in_kind, in_now);
-        if v_bounds is not null and random() < 0.95 then -- many that come new needn't all look aside at once
-            v_bounds[1] := v_start + 1000000;
-            v_bounds[2] := v_start + 1000000;
+        if v_bounds is not null and random() < 0.95 then
+            v_bounds[2] := v_start + 1000000; -- many that come new needn't all look from the marks at once
         end if;
         perform set_config(v_name, coalesce(v_bounds::text, ''), false);
     end if;
