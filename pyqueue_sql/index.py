@@ -10,7 +10,7 @@ from pathlib import Path
 SECTION = re.compile(r"^-- (.+)$")
 INCLUDE = re.compile(r"^\\ir\s+(\S+)\s*$")
 COMMENT = re.compile(
-    r"comment on (?:table|view|function) [^$']*?\bis\s*(?:\$\$(.+?)\$\$|'((?:[^']|'')+)')", re.DOTALL
+    r"comment on (?:table|view|function|trigger) [^$']*?\bis\s*(?:\$\$(.+?)\$\$|'((?:[^']|'')+)')", re.DOTALL
 )
 HEAD = """# The queue in SQL
 

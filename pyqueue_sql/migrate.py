@@ -21,6 +21,8 @@ import sqlalchemy
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -29,12 +31,32 @@ from pyqueue_sql.errors import MigrationError
 from pyqueue_sql.revision import MIGRATIONS, quote
 
 VERSION_TABLE = "queue_version"
-TABLES = frozenset({"delayed_queue", "queue_count", "queue_hint", "queue_hold", "queue_kind", VERSION_TABLE})
+TABLES = frozenset(
+    {
+        "delayed_queue",
+        "queue_count",
+        "queue_dedup",
+        "queue_hint",
+        "queue_history",
+        "queue_hold",
+        "queue_inbox",
+        "queue_kind",
+        VERSION_TABLE,
+    }
+)
 OLDEST_SERVER = 140000
 LOCK_TIMEOUT_MS = 300
 TRIES = 30
+CALLS_END_S = 10
 UPGRADES = 1_366_977_393
 """The first number of our advisory locks, drawn once."""
+
+OPEN = """
+select l.virtualxid from pg_catalog.pg_locks l join pg_catalog.pg_stat_activity a on a.pid = l.pid
+where l.locktype = 'virtualxid' and a.datname = pg_catalog.current_database()
+and a.pid <> pg_catalog.pg_backend_pid()
+"""
+"""Transactions of this database, each by a name that never comes again; everybody may see them."""
 
 _alembic = threading.Lock()
 """Alembic's `context` and `op` are one for the process."""
@@ -53,7 +75,11 @@ def upgrade(
     sql: bool = False,
     output: TextIO | None = None,
 ) -> None:
-    """Bring the schema to a revision, all of it in one transaction.
+    """Bring the schema to a revision, while producers and consumers go on.
+
+    A first installation is one transaction. From one revision to another each revision is one, and before the
+    next one begins the calls that were going on have ended: what gives up in between is at the last revision
+    that was reached, and goes on from there when it is called again.
 
     It waits for another upgrade of the same schema to end. For a lock on one of our tables it waits 0.3 s at
     a time, so that the queue goes on in between, and it gives up after 30 tries.
@@ -92,11 +118,7 @@ def downgrade(
 def current(url: str, *, schema: str | None = None) -> str | None:
     """Return the revision that is installed, or None; arguments and errors are those of `upgrade`."""
     with _transaction(url) as connection:
-        options = {
-            "version_table": VERSION_TABLE,
-            "version_table_schema": schema or _current_schema(connection),
-        }
-        return MigrationContext.configure(connection, opts=options).get_current_revision()
+        return _revision(connection, schema or _current_schema(connection))
 
 
 def check_server(version: int) -> None:
@@ -132,18 +154,54 @@ def _go(
         return
     if url is None:
         raise ValueError("a URL is needed")
+    while _step(what, config, url, schema, revision):
+        _let_calls_end(url)
+
+
+def _step(what: Callable[..., None], config: Config, url: str, schema: str | None, revision: str) -> bool:
+    """Do what can be done in one transaction; returns whether more is left."""
     for tries_left in reversed(range(TRIES)):
         try:
             with _transaction(url) as connection:
                 _prepare(connection, schema)
                 config.attributes["connection"] = connection
                 with _alembic:
-                    what(config, revision)
-            return
+                    way = _way(what, config, _revision(connection), revision)
+                    what(config, way[0])
+            return len(way) > 1
         except psycopg.errors.LockNotAvailable:
             if not tries_left:
                 raise
         time.sleep(random.uniform(0.2, 1))
+    raise AssertionError("the last try returns or raises")
+
+
+def _way(what: Callable[..., None], config: Config, now: str | None, revision: str) -> list[str]:
+    """Return where the steps lead, the last one to the revision; one step where nobody calls the queue."""
+    scripts = ScriptDirectory.from_config(config)
+    ids = [script.revision for script in scripts.walk_revisions()]
+    if what is command.upgrade:
+        ids.reverse()
+    try:
+        found = scripts.get_revision(revision)
+    except CommandError:
+        found = None  # a relative one, or none: for Alembic to say
+    if found is None or now not in ids:
+        return [revision]
+    return ids[ids.index(now) + 1 : ids.index(found.revision) + 1] or [revision]
+
+
+def _let_calls_end(url: str) -> None:
+    """Wait for the transactions that are open now, though not for ever.
+
+    A call ends in the routines that it began in, and those may need what the next step drops.
+    """
+    with connect(url) as connection:
+        began = set(connection.execute(OPEN).fetchall())
+        deadline = time.monotonic() + CALLS_END_S
+        while began and time.monotonic() < deadline:
+            time.sleep(0.05)
+            began &= set(connection.execute(OPEN).fetchall())
 
 
 @contextlib.contextmanager
@@ -163,6 +221,11 @@ def _transaction(url: str) -> Generator[sqlalchemy.Connection]:
         if isinstance(error.orig, psycopg.Error):
             raise error.orig from None
         raise
+
+
+def _revision(connection: sqlalchemy.Connection, schema: str | None = None) -> str | None:
+    options = {"version_table": VERSION_TABLE, "version_table_schema": schema}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
 
 
 def _current_schema(connection: sqlalchemy.Connection) -> str:

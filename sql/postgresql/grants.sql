@@ -24,13 +24,15 @@ exception when insufficient_privilege then
     raise notice 'the roles queue_producer, queue_consumer, queue_operator and queue_admin were not created: %', sqlerrm;
 end $$;
 
-revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_messages, queue_stats from public;
+revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
+    queue_messages, queue_stats from public;
 revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_boolean(jsonb, text),
     _queue_bury(bigint[], text, bigint),
     _queue_check_count(bigint, text, bigint),
     _queue_check_dead_letter_kind(text, text),
+    _queue_check_fit(jsonb, jsonb, text),
     _queue_check_headers(jsonb, text),
     _queue_check_key(text, text),
     _queue_check_kind(text, integer, text),
@@ -39,22 +41,32 @@ revoke all on function
     _queue_check_options(jsonb, text[], text),
     _queue_check_payload(jsonb, text),
     _queue_check_seconds(numeric),
+    _queue_check_shape(jsonb),
     _queue_end_expired(tid[], bigint),
+    _queue_ended(delayed_queue, text, text, bigint),
     _queue_fail(text, text, text, text),
     _queue_find_expired(text, bigint, bigint, integer),
+    _queue_fold_counts(bigint),
     _queue_forget_hints(text, bigint),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_is_receipt(text),
+    _queue_is_remembered(text, text, bigint),
+    _queue_keep(delayed_queue, text, text, bigint),
     _queue_key(bigint),
+    _queue_landed(queue_inbox, bigint),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
     _queue_message(jsonb, bigint, jsonb, bigint),
+    _queue_misfit(jsonb, jsonb),
     _queue_move(bigint, bytea, text, jsonb, bigint),
     _queue_nack(bigint, bytea, jsonb, bigint),
     _queue_newest(delayed_queue),
     _queue_number(jsonb, text, numeric, numeric),
     _queue_promote(text, bigint, bigint, bigint, integer),
+    _queue_prune_by_the_way(text, bigint, bigint),
+    _queue_prune_kind(text, bigint, bigint),
+    _queue_push(text, text, jsonb, bytea, jsonb),
     _queue_push_batch(text, jsonb, jsonb, bigint),
     _queue_push_options(jsonb, bigint),
     _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
@@ -70,7 +82,10 @@ revoke all on function
     _queue_settings(text),
     _queue_state(bigint, bigint, bigint),
     _queue_take(text, integer, bigint),
+    _queue_take_back(bigint[], bigint),
+    _queue_take_in(),
     _queue_text(jsonb, text),
+    _queue_tidy(queue_kind, bigint, bigint),
     queue_ack(text, jsonb),
     queue_ack_many(jsonb, jsonb),
     queue_define(text, jsonb),
@@ -138,6 +153,7 @@ begin
             queue_time(timestamptz),
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
-        grant select on queue_messages, queue_stats to queue_operator;
+        grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
+        grant select on queue_messages, queue_stats, queue_history to queue_operator;
     end if;
 end $$;

@@ -11,6 +11,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_count.sql
 \ir tables/queue_hint.sql
 \ir tables/queue_hold.sql
+\ir tables/queue_history.sql
+\ir tables/queue_dedup.sql
+\ir tables/queue_inbox.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -25,6 +28,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_check_seconds.sql
 \ir routines/_queue_check_payload.sql
 \ir routines/_queue_check_headers.sql
+\ir routines/_queue_misfit.sql
+\ir routines/_queue_check_fit.sql
+\ir routines/_queue_check_shape.sql
 \ir routines/_queue_check_options.sql
 \ir routines/_queue_number.sql
 \ir routines/_queue_integer.sql
@@ -46,9 +52,14 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_key.sql
 \ir routines/_queue_add_error.sql
 \ir routines/_queue_newest.sql
+\ir routines/_queue_ended.sql
+\ir routines/_queue_keep.sql
+\ir routines/_queue_is_remembered.sql
+\ir routines/_queue_take_back.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
 \ir routines/_queue_put_pending.sql
+\ir routines/_queue_push.sql
 \ir routines/_queue_push_batch.sql
 \ir routines/_queue_promote.sql
 \ir routines/_queue_find_expired.sql
@@ -65,6 +76,12 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_lock_moves.sql
 \ir routines/_queue_move.sql
 \ir routines/_queue_set_paused.sql
+\ir routines/_queue_fold_counts.sql
+\ir routines/_queue_prune_kind.sql
+\ir routines/_queue_prune_by_the_way.sql
+\ir routines/_queue_tidy.sql
+\ir routines/_queue_landed.sql
+\ir routines/_queue_take_in.sql
 
 -- routines: producers
 \ir routines/queue_push.sql
@@ -94,6 +111,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_resume.sql
 \ir routines/queue_redrive.sql
 \ir routines/queue_prune.sql
+
+-- triggers
+\ir triggers/queue_inbox.sql
 
 -- views
 \ir views/queue_messages.sql

@@ -66,7 +66,8 @@ class Routine:
         """The variables of the body: neither the parameters nor what PL/pgSQL declares itself."""
         found = set(re.findall(r'"PLpgSQL_(?:var|rec)": \{"refname": ("(?:[^"\\]|\\.)*")', self.plpgsql))
         own = {"found", "(unnamed row)", "sqlstate", "sqlerrm", *(name for name, _ in self.parameters)}
-        return {json.loads(name) for name in found} - own
+        trigger = {"new", "old", *(json.loads(name) for name in found if name.startswith('"tg_'))}
+        return {json.loads(name) for name in found} - own - trigger
 
 
 @cache

@@ -48,6 +48,17 @@ DEAD = """
 update delayed_queue set source_kind = 'gone', source_key = p_key, source_priority = 0 where p_kind = 'third'
 """
 
+PAST = """
+insert into queue_history (p_kind, p_key, entry, outcome, payload, priority, scheduled_at_initially,
+    created_at, finished_at, attempts)
+select 'past', 'past' || i, i, 'acked', '{}', 0, n.now, n.now, n.now - 60000000 + i, 1
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
+insert into queue_dedup (p_kind, p_key, ended_at)
+select 'past', 'past' || i, n.now - 60000000 + i
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
+select queue_define('past', '{"dedup_seconds": 60, "history_seconds": 60}')
+"""
+
 _numbers = itertools.count(1)
 
 
@@ -92,8 +103,9 @@ def filled(
             conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
             conn.execute(FILL, {"size": size, "held": HELD})
             conn.execute(DEAD)
+            psycopg.ClientCursor(conn).execute(PAST, {"size": size})
             if analyzed:
-                conn.execute("vacuum analyze delayed_queue")
+                conn.execute("vacuum analyze delayed_queue, queue_history, queue_dedup")
         yield Filled(url, size)
 
 
@@ -138,6 +150,11 @@ def replace_many(plans: Plans) -> list[Node]:
     return plans.run(text, Jsonb(messages))[1]
 
 
+def remembered_many(plans: Plans) -> list[Node]:
+    messages = [{"key": f"past{i}", "payload": i} for i in range(1, BATCH + 1)]
+    return plans.run("select * from queue_push_many('past', %s)", Jsonb(messages))[1]
+
+
 def query(text: str, *parameters: object) -> Callable[[Plans], list[Node]]:
     """A call that needs no receipt."""
     return lambda plans: plans.run(text, *parameters)[1]
@@ -162,6 +179,13 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     ),
     "queue_push_many": push_many,
     "queue_push_many replace": replace_many,
+    "queue_push remembered": query("select * from queue_push('past', 'past500', '1')"),
+    "queue_push_many remembered": remembered_many,
+    "queue_inbox": query(
+        """insert into queue_inbox (p_kind, p_key, payload)
+        values ('past', 'new', '1'), ('past', 'past7', '1') returning p_key"""
+    ),
+    "queue_prune": query("select queue_prune(%s)", BATCH),
     "queue_get": query("select * from queue_get('work', 'work500')"),
     "queue_peek": query("select * from queue_peek('work', %s)", BATCH),
     "queue_remove": query("select * from queue_remove('other', 'other7')"),
@@ -175,8 +199,9 @@ PASSING = {"queue_reserve", "queue_pop", "queue_redrive", "queue_purge"}
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_reads_the_queue_by_its_indexes_only(plans: Plans, name: str) -> None:
     nodes = CALLS[name](plans)
-    scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation == "delayed_queue"]
-    if not name.startswith("queue_push"):
+    tables = ("delayed_queue", "queue_history", "queue_dedup", "queue_inbox")
+    scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation in tables]
+    if not name.startswith(("queue_push", "queue_inbox", "queue_prune")):
         assert scans, "no plan was seen"
     assert [str(one) for one in scans if one.kind not in ("Index Scan", "Index Only Scan", "Tid Scan")] == []
     assert [str(one) for one in nodes if "Bitmap" in one.kind] == []
@@ -193,7 +218,9 @@ def test_a_call_sorts_no_more_than_its_batch(plans: Plans, name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_touches_no_more_than_its_batch_and_what_is_held(plans: Plans, name: str) -> None:
     nodes = [
-        node for node in CALLS[name](plans) if node.relation == "delayed_queue" and node.kind.endswith("Scan")
+        node
+        for node in CALLS[name](plans)
+        if node.relation in ("delayed_queue", "queue_history", "queue_dedup") and node.kind.endswith("Scan")
     ]
     # the other tests of this file hold messages, too: at the most a batch each
     held = HELD + 3 * len(CALLS) * BATCH
@@ -223,6 +250,7 @@ PAIRS = [
 CALLS_OF_VIEWS = {
     "queue_stats": query("select * from queue_stats"),
     "queue_messages": query("table queue_messages"),
+    "queue_history": query("select * from queue_history where p_kind = 'past' and p_key = 'past500'"),
 }
 
 
@@ -233,6 +261,8 @@ def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> No
         session = Session(plans.conn)
         session.slow(session.real_now())
         session.change(marks=0)
+    if index.startswith("queue_dedup") and name == "queue_push":
+        name = "queue_push remembered"
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
     # a push puts its row in with ON CONFLICT: the index settles that, and is named there
     used = {node.index for node in nodes} | {

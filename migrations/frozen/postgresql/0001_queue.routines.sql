@@ -1995,7 +1995,7 @@ Result: pruned: how many rows went; 0 when there is nothing left to do.
 Errors: PQ001 for max_rows.
 Locks: the rows; what others have locked is left.$$;
 --;
-create view queue_messages as
+create or replace view queue_messages as
 select q.p_kind, q.p_key, _queue_state(q.reserved_at, q.scheduled_at, n.now) as state, q.payload, q.payload_bytes, q.headers,
     q.priority, queue_timestamp(q.scheduled_at) as scheduled_at,
     queue_timestamp(q.scheduled_at_initially) as scheduled_at_initially, queue_timestamp(q.created_at) as created_at,
@@ -2007,7 +2007,7 @@ comment on view queue_messages is
 $$Every message with real timestamps, its age and its state: scheduled, ready, reserved, expired (see queue_get). errors are the
 last ten; source_kind and source_key say where a dead letter came from. The secrets of receipts don't show.$$;
 --;
-create view queue_stats as
+create or replace view queue_stats as
 with n as (
     select queue_now() as now),
 m as (

@@ -9,19 +9,20 @@ begin
         select d.* from d order by d.p_kind, d.p_key
     loop
         v_kind := coalesce((_queue_settings(v_dead.p_kind)).dead_letter_kind, left(v_dead.p_kind, 95) || '.dead');
+        v_dead.errors := _queue_add_error(v_dead.errors, in_now, v_dead.attempts, v_dead.reserved_by, in_error);
         v_suffix := '';
         loop
             insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
                 scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority)
             values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
                 v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
-                _queue_add_error(v_dead.errors, in_now, v_dead.attempts, v_dead.reserved_by, in_error),
-                v_dead.p_kind, v_dead.p_key, v_dead.priority)
+                v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority)
             on conflict on constraint delayed_queue_pkey do nothing;
             exit when found;
             v_suffix := '~' || v_dead.entry || v_suffix; -- an entry number is used once
         end loop;
         insert into queue_count (p_kind, dead) values (v_dead.p_kind, 1);
+        perform _queue_keep(v_dead, 'dead', v_kind, in_now);
         perform _queue_put_pending(v_dead, in_now);
     end loop;
 end $$;

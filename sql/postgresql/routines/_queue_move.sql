@@ -2,6 +2,7 @@ create or replace function _queue_move(in_entry bigint, in_secret bytea, in_to_k
     returns text language plpgsql as $$
 declare
     v_row delayed_queue;
+    v_shape jsonb;
     v_put record;
 begin
     delete from delayed_queue q where q.entry = in_entry and q.secret = in_secret returning q.* into v_row;
@@ -9,14 +10,21 @@ begin
         return 'lost';
     end if;
     insert into queue_count (p_kind, moved) values (v_row.p_kind, 1);
-    v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key),
-        case when in_options ? 'payload' then in_options -> 'payload' else v_row.payload end,
-        case when in_options ? 'payload' then null else v_row.payload_bytes end,
+    perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
+    perform _queue_put_pending(v_row, in_now);
+    if in_options ? 'payload' then
+        v_row.payload := in_options -> 'payload';
+        v_row.payload_bytes := null;
+    end if;
+    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_to_kind;
+    if v_shape is not null then
+        perform _queue_check_fit(v_shape, v_row.payload);
+    end if;
+    v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_row.payload, v_row.payload_bytes,
         case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers') else v_row.headers end,
-        coalesce((in_options ->> 'priority')::smallint, v_row.priority), in_now,
+        coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
         in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null,
         coalesce(in_options ->> 'on_duplicate', 'ignore'));
-    perform _queue_put_pending(v_row, in_now);
     return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
 

@@ -15,6 +15,9 @@ begin
     v_kind := _queue_settings(v_row.p_kind);
     insert into queue_count (p_kind, nacked) values (v_row.p_kind, 1);
     if in_options ? 'payload' then
+        if v_kind.payload_shape is not null then
+            perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
+        end if;
         update delayed_queue q set payload = in_options -> 'payload', payload_bytes = null where q.entry = in_entry;
     end if;
     if coalesce((in_options ->> 'final')::boolean, false)

@@ -2,38 +2,51 @@ create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
+    v_since bigint;
+    v_keys text[];
+    v_entries bigint[];
+    v_late bigint[] := '{}';
 begin
     v_default := _queue_push_options(in_options, in_now);
+    select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
+    from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
+    with e as materialized (
+        -- most messages are a key and a payload: those are checked here, all others one by one
+        select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
+            and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
+            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
+        from jsonb_array_elements(in_messages) with ordinality m (message, n)),
+    m as materialized (
+        select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
+            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts
+        from e where e.plain
+        union all
+        select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts
+        from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
+    f as materialized (
+        select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
+    i as (
+        insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, attempts, max_attempts, ready_at, due_at)
+        select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
+            f.max_attempts, case when f.scheduled_at <= in_now then f.scheduled_at end,
+            case when f.scheduled_at > in_now then f.scheduled_at end
+        from f
+        where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
+            select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
+        order by f.p_key
+        on conflict on constraint delayed_queue_pkey do nothing
+        returning q.p_key, q.entry),
+    c as (
+        insert into queue_count (p_kind, pushed) select in_kind, count(*) from i having count(*) > 0)
+    select array_agg(m.p_key order by m.n), array_agg(i.entry order by m.n) into v_keys, v_entries
+    from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
+    if v_since is not null then
+        v_late := _queue_take_back(array_remove(v_entries, null), in_now);
+    end if;
     return query
-        with e as materialized (
-            -- most messages are a key and a payload: those are checked here, all others one by one
-            select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
-                and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
-                and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
-            from jsonb_array_elements(in_messages) with ordinality m (message, n)),
-        m as materialized (
-            select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
-                v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts
-            from e where e.plain
-            union all
-            select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts
-            from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
-        f as materialized (
-            select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
-        i as (
-            insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-                created_at, attempts, max_attempts, ready_at, due_at)
-            select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
-                f.max_attempts, case when f.scheduled_at <= in_now then f.scheduled_at end,
-                case when f.scheduled_at > in_now then f.scheduled_at end
-            from f order by f.p_key
-            on conflict on constraint delayed_queue_pkey do nothing
-            returning q.p_key),
-        c as (
-            insert into queue_count (p_kind, pushed) select in_kind, count(*) from i having count(*) > 0)
-        select m.p_key, case when i.p_key is null then 'ignored' else 'created' end
-        from m left join f on f.n = m.n left join i on i.p_key = f.p_key
-        order by m.n;
+        select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
+        from unnest(v_keys, v_entries) r (p_key, entry);
 end $$;
 
 comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is

@@ -32,6 +32,7 @@ begin
         scheduled_at = v_at,
         ready_at = case when v_at <= in_now then v_at end,
         due_at = case when v_at > in_now then v_at end,
+        attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
     return 'replaced';

@@ -19,7 +19,7 @@ begin
         and v_at #>> '{}' ~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)$' then
         begin
             v_time := queue_time((v_at #>> '{}')::timestamptz);
-        exception when datetime_field_overflow or invalid_datetime_format then
+        exception when datetime_field_overflow or invalid_datetime_format or invalid_time_zone_displacement_value then
             v_time := null;
         end;
     end if;

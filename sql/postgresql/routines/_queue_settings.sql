@@ -11,6 +11,8 @@ begin
         v_kind.backoff_max_seconds := 3600;
         v_kind.jitter := 0;
         v_kind.paused := false;
+        v_kind.dedup_seconds := 0;
+        v_kind.history_seconds := 0;
     end if;
     return v_kind;
 end $$;

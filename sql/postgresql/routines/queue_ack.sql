@@ -4,6 +4,7 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_receipt record;
+    v_now constant bigint := queue_now();
     v_row delayed_queue;
 begin
     v_receipt := _queue_receipt(in_receipt);
@@ -16,11 +17,12 @@ begin
     end if;
     outcome := 'acked';
     insert into queue_count (p_kind, acked) values (v_row.p_kind, 1);
-    perform _queue_put_pending(v_row, queue_now());
+    perform _queue_keep(v_row, 'acked', null, v_now);
+    perform _queue_put_pending(v_row, v_now);
 end $$;
 
 comment on function queue_ack(text, jsonb) is
-$$The work is done: removes the message. What was pushed onto it while it was held is put in now.
+$$The work is done: removes the message, and keeps it in queue_history where the kind has history_seconds. What was pushed onto it while it was held is put in now.
 in_receipt: what queue_reserve answered. in_options: none yet.
 Result: receipt, outcome: acked; lost where somebody else has got the message since, or it was acked, moved or removed.
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.

@@ -6,7 +6,7 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
-        backoff_max_seconds, jitter, dead_letter_kind}');
+        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape}');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -21,6 +21,12 @@ begin
         then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0, 31536000), 3600) else v_kind.backoff_max_seconds end;
     v_kind.jitter := case when in_options ? 'jitter'
         then coalesce(_queue_number(in_options, 'jitter', 0, 1), 0) else v_kind.jitter end;
+    v_kind.dedup_seconds := case when in_options ? 'dedup_seconds'
+        then coalesce(_queue_number(in_options, 'dedup_seconds', 0, 315360000), 0) else v_kind.dedup_seconds end;
+    v_kind.history_seconds := case when in_options ? 'history_seconds'
+        then coalesce(_queue_number(in_options, 'history_seconds', 0, 315360000), 0) else v_kind.history_seconds end;
+    v_kind.payload_shape := case when in_options ? 'payload_shape'
+        then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
@@ -30,7 +36,8 @@ begin
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
         backoff_max_seconds = excluded.backoff_max_seconds, jitter = excluded.jitter,
-        dead_letter_kind = excluded.dead_letter_kind;
+        dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
+        history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape;
     return next v_kind;
 end $$;
 
@@ -38,7 +45,11 @@ comment on function queue_define(text, jsonb) is
 $$Sets how a kind behaves; what isn't given stays as it is, and null brings the default back.
 in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, default null: for
 ever); backoff_seconds (0 to a year, default 0), backoff_factor (1 to 100, default 2), backoff_max_seconds (default 3600) and
-jitter (0 to 1, default 0): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused).
+jitter (0 to 1, default 0): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused); dedup_seconds (0 to
+10 years, default 0): for how long a push still ignores the key of a message that was acked, popped or moved away;
+history_seconds (0 to 10 years, default 0): for how long what has ended stays in queue_history; payload_shape (default null): an object
+of required fields and their types, string, number, integer, boolean, object or array, which payloads have to fit. Seconds
+count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does.$$;

@@ -7,6 +7,7 @@ declare
     v_kind queue_kind;
 begin
     perform _queue_check_kind(in_kind, 100);
+    lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
     delete from delayed_queue q
     where q.entry = any (array(
@@ -16,6 +17,9 @@ begin
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;
     delete from queue_kind k where k.p_kind = in_kind;
+    if v_kind.dead_letter_kind is not null then
+        perform _queue_check_dead_letter_kind(in_kind, null);
+    end if;
     return next v_kind;
 end $$;
 
@@ -23,5 +27,6 @@ comment on function queue_drop(text) is
 $$Removes a kind: its messages and its settings.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held; then nothing is removed.
-Locks: the messages, in the order of their entries.$$;
+Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
+is removed.
+Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.$$;

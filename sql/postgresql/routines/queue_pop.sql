@@ -7,6 +7,8 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_keeps constant boolean := exists (
+        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0);
     v_left integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
     v_take record;
@@ -27,7 +29,17 @@ begin
                 delete from delayed_queue q
                 where q.ctid = any (v_take.tids) and q.pending is null
                     and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647)
-                returning q.*)
+                    and (v_kind.payload_shape is null or _queue_misfit(v_kind.payload_shape, q.payload) is null)
+                returning q.*, case when v_keeps then q end as message),
+            h as (
+                insert into queue_history
+                select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, v_now) e
+                where v_keeps),
+            m as (
+                insert into queue_dedup (p_kind, p_key, ended_at)
+                select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
+                where v_keeps order by 2, 1
+                on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
             select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
                 d.scheduled_at_initially, d.created_at, v_now, d.attempts + 1, null::text
             from d order by -d.priority::integer, d.ready_at, d.entry;
@@ -38,6 +50,7 @@ begin
         v_left := v_left - v_rows;
         exit when v_left = 0;
     end loop;
+    perform _queue_tidy(v_kind, v_now, 40 * coalesce(in_max_messages, 1));
 end $$;
 
 comment on function queue_pop(text, integer, jsonb) is

@@ -1,24 +1,28 @@
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql
     security definer set search_path from current as $$
+declare
+    v_now constant bigint := queue_now();
+    v_left bigint := coalesce(in_max_rows, 10000);
+    v_kind text := '';
+    v_rows bigint;
 begin
-    in_max_rows := coalesce(in_max_rows, 10000);
-    perform _queue_check_count(in_max_rows, 'max_rows', 1000000);
-    with d as (
-        delete from queue_count c
-        where c.ctid = any (array(select o.ctid from queue_count o limit in_max_rows for update skip locked))
-        returning c.*),
-    i as (
-        insert into queue_count
-        select d.p_kind, sum(d.pushed), sum(d.reserved), sum(d.popped), sum(d.acked), sum(d.nacked), sum(d.moved), sum(d.dead),
-            sum(d.expired)
-        from d group by d.p_kind returning 1)
-    select (select count(*) from d) - (select count(*) from i) into pruned;
+    perform _queue_check_count(v_left, 'max_rows', 1000000);
+    pruned := _queue_fold_counts(v_left);
+    loop
+        v_kind := least((select min(h.p_kind) from queue_history h where h.p_kind > v_kind),
+            (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind));
+        exit when v_kind is null or v_left <= 0;
+        v_rows := _queue_prune_kind(v_kind, v_now, v_left);
+        pruned := pruned + v_rows;
+        v_left := v_left - v_rows;
+    end loop;
 end $$;
 
 comment on function queue_prune(bigint) is
-$$Clears away what is past its time, in chunks: folds counters. Any number of sessions may call it at any time, and queue_reserve
-does so now and then.
+$$Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
+their kind say now, and counters, which it folds. Any number of sessions may call it at any time; queue_reserve and queue_pop do a little of
+it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
 Errors: PQ001 for max_rows.

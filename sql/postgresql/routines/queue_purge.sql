@@ -4,17 +4,23 @@ create or replace function queue_purge(in_kind text, in_max_messages bigint defa
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_keeps boolean;
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    delete from delayed_queue q
-    where q.ctid = any (array(
-        select p.ctid from delayed_queue p
-        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
-        limit in_max_messages for update skip locked));
-    get diagnostics purged = row_count;
+    v_keeps := exists (select from queue_kind k where k.p_kind = in_kind and k.history_seconds > 0);
+    with d as (
+        delete from delayed_queue q
+        where q.ctid = any (array(
+            select p.ctid from delayed_queue p
+            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
+            limit in_max_messages for update skip locked))
+        returning case when v_keeps then q end as message),
+    h as (
+        insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
+    select count(*) into purged from d;
 end $$;
 
 comment on function queue_purge(text, bigint) is

@@ -4,6 +4,8 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
     set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_kind queue_kind;
+    v_since bigint;
     v_keys text[];
     v_outcomes text[];
     v_message record;
@@ -14,24 +16,50 @@ begin
     if in_messages is null or jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}');
     end if;
+    v_kind := _queue_settings(in_kind);
+    v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
+    if v_kind.payload_shape is not null then
+        perform _queue_check_fit(v_kind.payload_shape, m.message -> 'payload', 'messages[' || m.n - 1 || '].payload')
+        from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
+    end if;
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
         return;
     end if;
-    -- rows are locked in the order of their entries everywhere
-    perform q.entry from delayed_queue q
-    where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
-        from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
-    order by q.entry for update;
-    for v_message in
-        select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
     loop
-        v_own := _queue_message(v_message.message, v_message.n, in_options, v_now);
-        v_put := _queue_put(in_kind, v_own.p_key, v_message.message -> 'payload', null, v_own.headers, v_own.priority,
-            v_now, v_own.scheduled_at, v_own.attempts, v_own.max_attempts, v_own.on_duplicate);
-        v_keys[v_message.n] := v_own.p_key;
-        v_outcomes[v_message.n] := v_put.outcome;
+        begin
+            -- rows are locked in the order of their entries everywhere
+            perform q.entry from delayed_queue q
+            where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
+                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
+            order by q.entry for update;
+            for v_message in
+                select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
+                order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
+            loop
+                v_own := _queue_message(v_message.message, v_message.n, in_options, v_now);
+                v_keys[v_message.n] := v_own.p_key;
+                v_outcomes[v_message.n] := 'ignored';
+                continue when v_since is not null and _queue_is_remembered(in_kind, v_own.p_key, v_since);
+                v_put := _queue_put(in_kind, v_own.p_key, v_message.message -> 'payload', null, v_own.headers, v_own.priority,
+                    v_now, v_own.scheduled_at, v_own.attempts, v_own.max_attempts, 'ignore');
+                continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
+                v_outcomes[v_message.n] := v_put.outcome;
+                if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
+                    -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
+                    perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key for update skip locked;
+                    if not found then
+                        raise exception using errcode = 'PQ000';
+                    end if;
+                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, v_message.message -> 'payload', null,
+                        v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
+                end if;
+            end loop;
+            exit;
+        exception when sqlstate 'PQ000' then
+            null; -- all that it did and locked is undone: again
+        end;
     end loop;
     return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
 end $$;
@@ -40,8 +68,9 @@ comment on function queue_push_many(text, jsonb, jsonb) is
 $$Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
 queue_push; without a key each gets a time-ordered UUID. Duplicates inside the batch are treated as if pushed one after
-another. in_options: push options for all; those of a message win.
+another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], ….
-Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries; keys are put in in
+Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
+call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;

@@ -15,6 +15,7 @@ begin
         outcome := 'held';
     else
         delete from delayed_queue q where q.entry = v_row.entry;
+        perform _queue_keep(v_row, 'removed', null, v_now);
         outcome := 'removed';
     end if;
 end $$;

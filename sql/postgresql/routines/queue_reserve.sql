@@ -30,9 +30,6 @@ begin
     if v_kind.paused then
         return;
     end if;
-    if random() < 0.0005 then
-        perform queue_prune(10000); -- nobody else may ever call it
-    end if;
     loop
         v_take := _queue_take(in_kind, v_left, v_now);
         exit when v_take.tids is null;
@@ -47,6 +44,7 @@ begin
                     secret = substr(sha256(v_seed || int8send(q.entry)), 1, 16)
                 where q.ctid = any (v_take.tids) and q.pending is null
                     and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647)
+                    and (v_kind.payload_shape is null or _queue_misfit(v_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
                     q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry, q.secret,
                     q.ready_at)
@@ -61,6 +59,7 @@ begin
         v_left := v_left - v_rows;
         exit when v_left = 0;
     end loop;
+    perform _queue_tidy(v_kind, v_now, 40 * coalesce(in_max_messages, 1));
 end $$;
 
 comment on function queue_reserve(text, text, integer, jsonb) is
@@ -71,7 +70,8 @@ Result: the columns of the message, times in microseconds, scheduled_at being th
 this delivery and can't be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
-A message whose last delivery (max_attempts) has expired becomes a dead letter here.
+A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
+letter here.
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages; what others have locked is passed over, so no call waits for another. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;

@@ -12,3 +12,5 @@ create table queue_count (
     expired  bigint
 );
 comment on table queue_count is 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats.';
+-- Without a primary key a table of a publication refuses to be deleted from.
+alter table queue_count replica identity full;

@@ -8,3 +8,5 @@ create table queue_hold (
 -- serves: queue_reserve (what has expired)
 create index queue_hold_until on queue_hold (p_kind, until);
 comment on table queue_hold is 'Ends of holds for sessions that keep bounds; internal to queue_reserve and queue_pop.';
+-- Without a primary key a table of a publication refuses to be deleted from.
+alter table queue_hold replica identity full;

@@ -8,6 +8,11 @@ create table queue_kind (
     backoff_max_seconds numeric not null default 3600,
     jitter              numeric not null default 0,
     dead_letter_kind    text collate "C",
-    paused              boolean not null default false
+    paused              boolean not null default false,
+    dedup_seconds       numeric not null default 0,
+    history_seconds     numeric not null default 0,
+    payload_shape       jsonb
 );
+-- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep?)
+create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
 comment on table queue_kind is 'Settings of kinds, written by queue_define, queue_pause and queue_resume.';

@@ -1,4 +1,4 @@
-create view queue_messages as
+create or replace view queue_messages as
 select q.p_kind, q.p_key, _queue_state(q.reserved_at, q.scheduled_at, n.now) as state, q.payload, q.payload_bytes, q.headers,
     q.priority, queue_timestamp(q.scheduled_at) as scheduled_at,
     queue_timestamp(q.scheduled_at_initially) as scheduled_at_initially, queue_timestamp(q.created_at) as created_at,

@@ -1,4 +1,4 @@
-create view queue_stats as
+create or replace view queue_stats as
 with n as (
     select queue_now() as now),
 m as (

@@ -1,0 +1,47 @@
+-- written by hand: the change of the tables
+drop trigger queue_inbox on queue_inbox;
+--;
+drop function _queue_take_in();
+--;
+drop function _queue_landed(queue_inbox, bigint);
+--;
+drop function _queue_tidy(queue_kind, bigint, bigint);
+--;
+drop function _queue_prune_by_the_way(text, bigint, bigint);
+--;
+drop function _queue_prune_kind(text, bigint, bigint);
+--;
+drop function _queue_fold_counts(bigint);
+--;
+drop function _queue_push(text, text, jsonb, bytea, jsonb);
+--;
+drop function _queue_take_back(bigint[], bigint);
+--;
+drop function _queue_is_remembered(text, text, bigint);
+--;
+drop function _queue_keep(delayed_queue, text, text, bigint);
+--;
+drop function _queue_ended(delayed_queue, text, text, bigint);
+--;
+drop function _queue_check_shape(jsonb);
+--;
+drop function _queue_check_fit(jsonb, jsonb, text);
+--;
+drop function _queue_misfit(jsonb, jsonb);
+--;
+drop table queue_inbox;
+--;
+drop table queue_dedup;
+--;
+drop table queue_history;
+--;
+alter table queue_hold replica identity default;
+--;
+alter table queue_count replica identity default;
+--;
+drop index queue_kind_keeps;
+--;
+alter table queue_kind
+    drop column payload_shape,
+    drop column history_seconds,
+    drop column dedup_seconds;

@@ -1,0 +1,44 @@
+create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_options jsonb,
+    out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+declare
+    v_now constant bigint := queue_now();
+    v_key constant text := coalesce(in_key, _queue_key(v_now));
+    v_shape jsonb;
+    v_since bigint;
+    v_options record;
+    v_put record;
+begin
+    perform _queue_check_kind(in_kind, 95);
+    p_kind := in_kind;
+    p_key := v_key;
+    perform _queue_check_key(v_key);
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint into v_shape, v_since
+    from queue_kind k where k.p_kind = in_kind;
+    if v_shape is not null then
+        perform _queue_check_fit(v_shape, in_payload);
+    end if;
+    if v_since is not null and _queue_is_remembered(in_kind, v_key, v_since) then
+        perform _queue_push_options(in_options, v_now);
+        outcome := 'ignored';
+        return;
+    end if;
+    if in_options is null then
+        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null, 0::smallint, v_now, v_now, 0, null, 'ignore');
+    else
+        v_options := _queue_push_options(in_options, v_now);
+        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
+            v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
+    end if;
+    scheduled_at := v_put.scheduled_at;
+    outcome := v_put.outcome;
+    if v_since is not null and outcome = 'created' and _queue_take_back(array(
+        select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), v_now) <> '{}' then
+        scheduled_at := null;
+        outcome := 'ignored';
+    end if;
+end $$;
+
+comment on function _queue_push(text, text, jsonb, bytea, jsonb) is
+$$Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
+in_payload, in_payload_bytes: exactly one of the two. The other parameters, the result, the errors and the locks are those of
+queue_push.$$;

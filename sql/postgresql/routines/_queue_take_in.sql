@@ -1,0 +1,68 @@
+create or replace function _queue_take_in() returns trigger
+    language plpgsql
+    security definer set search_path from current
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_shapes constant boolean := exists (select from queue_kind k where k.payload_shape is not null);
+    v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0);
+    v_row record;
+    v_entries bigint[];
+begin
+    begin -- nothing is written in this block, so that it costs no transaction number
+        perform count(o.p_key)
+        from landed l, _queue_landed(case when v_shapes or (char_length(l.p_kind) between 1 and 95
+            and char_length(l.p_key) between 1 and 200 and l.headers is null and l.payload_bytes is null
+            and not jsonb_path_exists(l.payload::jsonb, '$.**{31}')
+            and num_nonnulls(l.priority, l.delay_seconds, l.scheduled_at, l.attempts, l.max_attempts) = 0) is not true
+            then row(l.*)::queue_inbox end, v_now) o;
+    exception when others then
+        for v_row in
+            select row(l.*)::queue_inbox as message, row_number() over (order by l.id) as n from landed l order by l.id
+        loop
+            begin
+                perform _queue_landed(v_row.message, v_now);
+            exception when others then
+                raise exception using errcode = case when sqlstate like 'PQ%' then sqlstate else 'PQ003' end,
+                    message = 'row ' || v_row.n || ' (key '
+                        || coalesce('"' || left((v_row.message).p_key, 40) || '"', 'NULL') || '): ' || sqlerrm;
+            end;
+        end loop;
+        raise;
+    end;
+    with l as materialized (
+        select nextval('delayed_queue_entry_seq') as entry, o.p_kind, coalesce(p.p_key, o.p_key) as p_key,
+            case when o.payload_bytes is null then o.payload::jsonb end as payload, o.payload_bytes, p.headers,
+            coalesce(p.priority, 0) as priority, coalesce(p.scheduled_at, v_now) as scheduled_at, coalesce(p.attempts, 0) as attempts,
+            p.max_attempts
+        from landed o, _queue_landed(case when o.p_key is null or o.headers is not null
+            or num_nonnulls(o.priority, o.delay_seconds, o.scheduled_at, o.attempts, o.max_attempts) > 0
+            then row(o.*)::queue_inbox end, v_now) p),
+    i as (
+        insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
+        select l.entry, l.p_kind, l.p_key, l.payload, l.payload_bytes, l.headers, l.priority, l.scheduled_at, l.scheduled_at, v_now,
+            l.attempts, l.max_attempts, case when l.scheduled_at <= v_now then l.scheduled_at end,
+            case when l.scheduled_at > v_now then l.scheduled_at end
+        from l
+        where not v_dedups or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
+            select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= v_now - (
+            select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
+        order by l.p_key, l.p_kind, l.entry
+        on conflict on constraint delayed_queue_pkey do nothing
+        returning q.p_kind, q.entry),
+    c as (
+        insert into queue_count (p_kind, pushed) select i.p_kind, count(*) from i group by i.p_kind)
+    select array_agg(i.entry) into v_entries from i where v_dedups;
+    if v_dedups then
+        perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
+    end if;
+    delete from queue_inbox b where b.id = any (array(select l.id from landed l));
+    return null;
+end $$;
+
+comment on function _queue_take_in() is
+$$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key that is
+taken or remembered is ignored.
+Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
+Locks: as queue_push_many.$$;
