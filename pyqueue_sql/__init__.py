@@ -11,12 +11,23 @@ from pyqueue_sql.errors import (
     QueueError,
     Refused,
 )
-from pyqueue_sql.models import Kind, Message, Outcome, Pushed, Redriven, Stats, to_datetime, to_microseconds
+from pyqueue_sql.models import (
+    Ended,
+    Kind,
+    Message,
+    Outcome,
+    Pushed,
+    Redriven,
+    Stats,
+    to_datetime,
+    to_microseconds,
+)
 from pyqueue_sql.options import UNSET
 
 __all__ = [
     "UNSET",
     "AsyncQueue",
+    "Ended",
     "InvalidOption",
     "InvalidParameter",
     "InvalidPayload",

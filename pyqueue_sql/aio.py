@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import ClassVar, TypeVar
 
-import psycopg
-from psycopg.rows import tuple_row
-
-from pyqueue_sql import call
-from pyqueue_sql.client import Queue, fail
+from pyqueue_sql import call, through
+from pyqueue_sql.client import C, Queue
 
 T = TypeVar("T")
 
 
-class AsyncQueue(Queue):
+class AsyncQueue(Queue[C]):
     """The routines over one asynchronous connection; see `Queue`, of which every method is awaited here.
 
     Args:
-        connection: psycopg 3, async.
+        connection: an async connection of psycopg 3; or an async connection, engine, session or scoped
+            session of SQLAlchemy, with psycopg 3 below it.
     """
 
-    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        self._connection: psycopg.AsyncConnection[Any] = connection  # pyright: ignore[reportIncompatibleVariableOverride]
+    _ways: ClassVar = through.ASYNC
 
     # every method returns what this does, so here they return what is to be awaited
     async def _run(self, what: call.Call[T]) -> T:  # pyright: ignore[reportIncompatibleMethodOverride]
         try:
-            cursor = self._connection.cursor(row_factory=tuple_row)
-            await cursor.execute(what.text, what.params)
-            rows = await cursor.fetchall()
-        except (psycopg.Error, UnicodeEncodeError) as error:
-            fail(error)
+            rows = await self._execute(self._connection, what)
+        except Exception as error:
+            through.fail(error)
         return what.result(rows)

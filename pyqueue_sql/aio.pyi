@@ -1,15 +1,27 @@
 from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from typing import Any, Generic, Unpack
 
 import psycopg
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_scoped_session
+from typing_extensions import TypeVar
 
-from pyqueue_sql.models import Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
+from pyqueue_sql.models import Ended, Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
 from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOptions
 
-class AsyncQueue:
-    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None: ...
+C = TypeVar(
+    "C",
+    bound=psycopg.AsyncConnection[Any]
+    | AsyncConnection
+    | AsyncEngine
+    | AsyncSession
+    | async_scoped_session[Any],
+    default=Any,
+)
+
+class AsyncQueue(Generic[C]):
+    def __init__(self, connection: C) -> None: ...
     @property
-    def connection(self) -> psycopg.AsyncConnection[Any]: ...
+    def connection(self) -> C: ...
     async def push(
         self, kind: str, key: str | None = None, payload: Any = None, **options: Unpack[PushOptions]
     ) -> Pushed: ...
@@ -49,3 +61,6 @@ class AsyncQueue:
     async def redrive(self, kind: str, max_messages: int | None = None) -> Redriven: ...
     async def prune(self, max_rows: int | None = None) -> int: ...
     async def stats(self, kind: str | None = None) -> list[Stats]: ...
+    async def history(
+        self, kind: str | None = None, key: str | None = None, *, max_messages: int = 100
+    ) -> list[Ended]: ...

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, LiteralString, NamedTuple, TypeAlias, TypeVar
 
-from pyqueue_sql.models import Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
+from pyqueue_sql.models import (
+    Ended,
+    Kind,
+    Message,
+    Outcome,
+    Pushed,
+    Redriven,
+    RemoveOutcome,
+    Stats,
+    to_messages,
+)
 from pyqueue_sql.options import plain, render, to_json
 
 T = TypeVar("T")
@@ -20,7 +30,7 @@ class Call(NamedTuple, Generic[T]):
     """A call that is ready to be executed."""
 
     text: LiteralString
-    params: Sequence[object]
+    params: tuple[object, ...]
     result: Callable[[Sequence[Row]], T]
 
 
@@ -30,12 +40,17 @@ _COLUMNS = (
 )
 _KIND = (
     "p_kind, timeout_seconds::float8, max_attempts, backoff_seconds::float8, backoff_factor::float8,"
-    " backoff_max_seconds::float8, jitter::float8, dead_letter_kind, paused"
+    " backoff_max_seconds::float8, jitter::float8, dead_letter_kind, paused,"
+    " dedup_seconds::float8, history_seconds::float8, payload_shape"
 )
 _STATS = (
     "p_kind, paused, ready, scheduled, reserved, expired, waiting, total, next_at,"
     " oldest_ready_seconds::float8, pushed_total, reserved_total, popped_total, acked_total, nacked_total,"
     " moved_total, dead_total, expired_total"
+)
+_ENDED = (
+    "p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,"
+    " scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors"
 )
 _NULLABLE = ("payload", "headers")
 """A payload of null is a payload, and headers of null are none: neither is the same as leaving them alone."""
@@ -46,7 +61,7 @@ def _pushed(rows: Sequence[Row]) -> Pushed:
 
 
 def _messages(rows: Sequence[Row]) -> list[Message]:
-    return [Message(*row) for row in rows]
+    return to_messages(rows)
 
 
 def _message(rows: Sequence[Row]) -> Message | None:
@@ -71,6 +86,10 @@ def _redriven(rows: Sequence[Row]) -> Redriven:
 
 def _stats(rows: Sequence[Row]) -> list[Stats]:
     return [Stats(*row) for row in rows]
+
+
+def _ended(rows: Sequence[Row]) -> list[Ended]:
+    return [Ended(*row) for row in rows]
 
 
 def _scalar(rows: Sequence[Row]) -> Any:
@@ -241,3 +260,24 @@ def stats(kind: str | None) -> Call[list[Stats]]:
     if kind is None:
         return Call(f"select {_STATS} from queue_stats order by p_kind", (), _stats)
     return Call(f"select {_STATS} from queue_stats where p_kind = %s", (kind,), _stats)
+
+
+def history(kind: str | None, key: str | None, max_messages: int) -> Call[list[Ended]]:
+    """Look at what ended."""
+    # each with a text of its own, so that the index serves it whatever the plan
+    newest = "order by finished_at desc, entry desc limit %s::bigint"
+    if kind is None and key is None:
+        return Call(f"select {_ENDED} from queue_history {newest}", (max_messages,), _ended)
+    if key is None:
+        return Call(
+            f"select {_ENDED} from queue_history where p_kind = %s {newest}", (kind, max_messages), _ended
+        )
+    if kind is None:
+        return Call(
+            f"select {_ENDED} from queue_history where p_key = %s {newest}", (key, max_messages), _ended
+        )
+    return Call(
+        f"select {_ENDED} from queue_history where p_kind = %s and p_key = %s {newest}",
+        (kind, key, max_messages),
+        _ended,
+    )

@@ -1,62 +1,79 @@
-"""The queue in Python: one method a routine, over a psycopg connection of the caller's."""
+"""The queue in Python: one method a routine, over a connection of the caller's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Unpack
 
-import psycopg
-from psycopg.rows import tuple_row
-
-from pyqueue_sql import call
-from pyqueue_sql.errors import InvalidParameter, from_sqlstate
-from pyqueue_sql.models import Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
+from pyqueue_sql import call, through
+from pyqueue_sql.models import Ended, Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
 from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOptions
+
+if TYPE_CHECKING:
+    import psycopg
+    import sqlalchemy
+    from sqlalchemy.orm import Session, scoped_session
+    from typing_extensions import TypeVar
+
+    C = TypeVar(
+        "C",
+        bound=psycopg.Connection[Any]
+        | sqlalchemy.Connection
+        | sqlalchemy.Engine
+        | Session
+        | scoped_session[Any],
+        default=Any,
+    )
+else:
+    from typing import TypeVar
+
+    C = TypeVar("C")
 
 T = TypeVar("T")
 
 
-def fail(error: psycopg.Error | UnicodeEncodeError) -> NoReturn:
-    """Raise the queue's error that the driver's exception stands for, or that itself where it is no such."""
-    if isinstance(error, UnicodeEncodeError):
-        raise InvalidParameter(f"no text for a database: {error.reason}") from error
-    ours = from_sqlstate(error.sqlstate, error.diag.message_primary or str(error))
-    if ours is None and isinstance(error, psycopg.DataError) and error.sqlstate is None:
-        ours = InvalidParameter(str(error))
-    if ours is None:
-        raise error
-    raise ours from error
-
-
-class Queue:
+class Queue(Generic[C]):
     """The routines over one connection.
 
-    The caller owns the transaction: nothing here commits or rolls back, so that a push can ride in the
-    application's own transaction. With `autocommit` each call is a transaction of its own. The search path of
-    the connection has to lead to the schema that holds the queue.
+    The caller owns the transaction: nothing here commits or rolls back, so that a push rides in the
+    application's own transaction, together with what else the application did there, or not at all. That
+    holds for a psycopg connection, and for a connection and a session of SQLAlchemy, with their savepoints.
+    With `autocommit`, and over an engine, each call is a transaction of its own. The search path of the
+    connection has to lead to the schema that holds the queue.
 
-    Methods raise `QueueError`s for what the queue refuses, and the driver's exceptions for everything else.
-    That a receipt is lost is an answer, not an error.
+    A session joins by its `connection()`. What is pending in it is not flushed by a call, since no routine
+    reads the application's tables: it is at the session's next flush or commit, in the same transaction. A
+    session that is bound to several engines has to say which, once a transaction:
+    `Queue(session.connection(bind_arguments={"bind": engine}))`.
+
+    Methods raise `QueueError`s for what the queue refuses; everything else is the exception of the driver, or
+    of SQLAlchemy where the call went through it. That a receipt is lost is an answer, not an error.
 
     Args:
-        connection: psycopg 3, sync; how its rows and cursors are made doesn't matter.
+        connection: a connection of psycopg 3; or a connection, an engine, a session or a scoped session of
+            SQLAlchemy, with psycopg 3 below it. How rows and cursors are made there doesn't matter.
+
+    Raises:
+        TypeError: it is something else. Where it isn't known yet what a session is bound to, the first call
+            raises that.
     """
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    _ways: ClassVar = through.SYNC
+
+    def __init__(self, connection: C) -> None:
         self._connection = connection
+        self._execute = through.find(connection, self._ways)
 
     @property
-    def connection(self) -> psycopg.Connection[Any]:
-        """The connection that the calls go through."""
+    def connection(self) -> C:
+        """What the calls go through, as it was given."""
         return self._connection
 
     def _run(self, what: call.Call[T]) -> T:
         try:
-            # not execute() of the connection: its rows are whatever the caller wants them to be
-            cursor = self._connection.cursor(row_factory=tuple_row)
-            rows = cursor.execute(what.text, what.params).fetchall()
-        except (psycopg.Error, UnicodeEncodeError) as error:
-            fail(error)
+            rows = self._execute(self._connection, what)
+        except Exception as error:
+            through.fail(error)
         return what.result(rows)
 
     def push(
@@ -233,3 +250,18 @@ class Queue:
     def stats(self, kind: str | None = None) -> list[Stats]:
         """Count the messages of a kind, or of all; it reads them all, so not too often."""
         return self._run(call.stats(kind))
+
+    def history(
+        self, kind: str | None = None, key: str | None = None, *, max_messages: int = 100
+    ) -> list[Ended]:
+        """Look at what ended, where the kind keeps history (`history_seconds`); changes nothing.
+
+        Args:
+            kind: only of this kind; None: of all.
+            key: only with this key; None: with any.
+            max_messages: how many at most.
+
+        Returns:
+            The newest first.
+        """
+        return self._run(call.history(kind, key, max_messages))

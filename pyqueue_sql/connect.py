@@ -3,7 +3,9 @@
 # ruff: noqa: N818 -- named after what happened
 from __future__ import annotations
 
+import re
 from typing import Any
+from urllib.parse import unquote
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -40,4 +42,17 @@ def connect(url: str, *, autocommit: bool = True, schema: str | None = None) -> 
     try:
         return psycopg.connect(autocommit=autocommit, **settings)
     except psycopg.OperationalError as error:
-        raise ConnectionFailed(str(error).strip()) from None
+        raise ConnectionFailed(_without_password(str(error).strip(), url)) from None
+
+
+def _without_password(message: str, url: str) -> str:
+    """Return the message without what may be of the password.
+
+    One with an @ or a / in it, not percent-encoded, is taken apart, and pieces of it for a host or a port.
+    """
+    rest = url.partition("://")[2].partition("?")[0]
+    secret = rest.partition(":")[2].rpartition("@")[0]
+    for piece in sorted(re.split("[@:/#]", secret), key=len, reverse=True):
+        if piece:
+            message = message.replace(piece, "***").replace(unquote(piece), "***")
+    return message

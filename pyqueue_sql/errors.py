@@ -17,6 +17,7 @@ class QueueError(Exception):
     """
 
     sqlstate: ClassVar[str] = ""
+    """Five characters, one code a cause; `__cause__` has what the server said in full."""
 
 
 class InvalidParameter(QueueError):
@@ -59,10 +60,13 @@ _BY_SQLSTATE: dict[str, type[QueueError]] = {
         for cause in (InvalidParameter, InvalidOption, InvalidPayload, Refused, InvalidReceipt)
     },
     # raised by the server while it reads an argument, before the routine has it
-    "22003": InvalidParameter,
-    "22021": InvalidParameter,
-    "22P02": InvalidPayload,
-    "22P05": InvalidPayload,
+    "22003": InvalidParameter,  # a number that is too large
+    "22021": InvalidParameter,  # bytes that are no text
+    "22P02": InvalidParameter,  # no number at all; the client's JSON is always JSON
+    "2201W": InvalidParameter,  # less than no rows
+    "22P05": InvalidPayload,  # \u0000, or a character that this database can't hold
+    "54000": InvalidPayload,  # JSON that is too large
+    "54001": InvalidPayload,  # JSON that is too deep
 }
 
 

@@ -97,6 +97,12 @@ class DefineOptions(TypedDict, total=False):
     """The share of it, 0 to 1, that is left to chance."""
     dead_letter_kind: str | None
     """Where the dead go; None: `<kind>.dead`."""
+    dedup_seconds: float | None
+    """For how long a key that was acked, popped or moved away is ignored when it is pushed again."""
+    history_seconds: float | None
+    """For how long what ended is kept for `history`; 0: not at all."""
+    payload_shape: Mapping[str, str] | None
+    """Fields that a payload must have, and their types: string, number, integer, boolean, object or array."""
 
 
 _encode: Callable[[Any], str] = json.JSONEncoder(

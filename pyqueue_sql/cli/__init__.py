@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pyqueue_sql.cli import kinds, messages, schema
+from pyqueue_sql.cli import consumers, kinds, messages, producers, schema
 from pyqueue_sql.cli.common import Commands
 
 
@@ -16,18 +16,24 @@ def main() -> None:
     Commands read and write JSON, a line a message, so that they pipe into one another and into jq. The
     database is named by --url or PYQUEUE_URL: postgresql://user:password@host:port/database.
 
+    A first session:
+
     \b
       export PYQUEUE_URL=postgresql://localhost/app
       pyqueue upgrade
       pyqueue push mail '{"to": "ann@example.org"}' --key welcome/ann --delay 60
-      pyqueue reserve mail --max 10 | tee work.jsonl | pyqueue ack -
+      pyqueue peek mail
+      pyqueue reserve mail --max 10 > work.jsonl     # after a minute; yours for five
+      jq -r .payload.to work.jsonl
+      pyqueue ack - < work.jsonl
+      pyqueue stats
 
     Exit codes: 0 fine; 1 nothing there, or a receipt was lost; 2 wrong usage; 3 the queue or the database
     refused; 4 no connection.
     """
 
 
-@main.command(
+@click.command(
     add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
 )
 @click.pass_context
@@ -39,6 +45,8 @@ def demo(ctx: click.Context) -> None:
     command.main(ctx.args, prog_name=ctx.command_path)
 
 
-for group in (schema, messages, kinds):
-    for command in group.COMMANDS:
-        main.add_command(command)
+main.add_section("See it at work", (demo,))
+main.add_section("Schema", schema.COMMANDS)
+main.add_section("Producers", producers.COMMANDS)
+main.add_section("Consumers", consumers.COMMANDS)
+main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS))

@@ -1,24 +1,22 @@
-"""What the commands share: the connection, JSON lines in and out, exit codes."""
+"""What the commands share: the connection, what they print, exit codes."""
 
 from __future__ import annotations
 
 import base64
 import dataclasses
 import functools
-import itertools
 import json
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import click
 import psycopg
 
-from pyqueue_sql import Message, Outcome, Queue, QueueError
+from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError
 from pyqueue_sql.connect import ConnectionFailed, connect
 
 P = ParamSpec("P")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 NOTHING, REFUSED, NO_CONNECTION = 1, 3, 4
 NOT_INSTALLED = {"42883", "42P01", "3F000"}
@@ -33,29 +31,48 @@ class Failure(click.ClickException):
 
 
 class Commands(click.Group):
-    """Commands whose exceptions become messages and exit codes."""
+    """Commands in sections, whose exceptions become messages and exit codes."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections: list[tuple[str, Sequence[click.Command]]] = []
+
+    def add_section(self, title: str, commands: Sequence[click.Command]) -> None:
+        """Add commands, and show them below a title."""
+        self.sections.append((title, commands))
+        for command in commands:
+            self.add_command(command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the sections."""
+        names = max(len(name) for name in self.commands)
+        for title, commands in self.sections:
+            with formatter.section(title):
+                formatter.write_dl(
+                    [((one.name or "").ljust(names), one.get_short_help_str(limit=200)) for one in commands]
+                )
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except ConnectionFailed as error:
-            raise Failure(str(error), NO_CONNECTION) from None
-        except QueueError as error:
-            raise Failure(str(error), REFUSED) from None
-        except psycopg.Error as error:
-            raise Failure(*_explain(error)) from None
+        except (ConnectionFailed, QueueError, psycopg.Error) as error:
+            raise failure(error) from None
 
 
-def _explain(error: psycopg.Error) -> tuple[str, int]:
+def failure(error: ConnectionFailed | QueueError | psycopg.Error) -> Failure:
+    """Return what a command ends with after this error."""
+    if isinstance(error, ConnectionFailed):
+        return Failure(str(error), NO_CONNECTION)
+    if isinstance(error, QueueError):
+        return Failure(str(error), REFUSED)
     message = error.diag.message_primary or str(error).strip()
     if error.sqlstate in NOT_INSTALLED:
-        return (
-            f"{message} (is the queue installed here, and as new as this? see pyqueue upgrade)",
-            REFUSED,
+        return Failure(
+            f"{message} (is the queue installed here, and as new as this? see pyqueue upgrade)", REFUSED
         )
     lost = isinstance(error, psycopg.OperationalError) and (error.sqlstate or "08")[:2] in ("08", "57")
-    return message, NO_CONNECTION if lost else REFUSED
+    return Failure(message, NO_CONNECTION if lost else REFUSED)
 
 
 url_option = click.option(
@@ -68,9 +85,6 @@ schema_option = click.option(
     help="Where the queue is, if not in the current schema.",
 )
 max_option = click.option("--max", "max_messages", type=click.IntRange(min=1), help="At most so many.")
-lines_option = click.option(
-    "--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Lines of input to a call."
-)
 
 
 def with_queue(command: Callable[Concatenate[Queue, P], None]) -> Callable[..., None]:
@@ -90,16 +104,67 @@ def from_json(text: str) -> Any:
     """Return what a parameter says in JSON."""
     try:
         return json.loads(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} is no JSON: {error} (a string wants its double quotes)") from None
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(
+            f"{text[:40]!r} is no JSON: {error} (a string wants its double quotes)"
+        ) from None
+
+
+def from_json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a parameter is."""
+    found = from_json(text)
+    if not isinstance(found, dict):
+        raise click.BadParameter(f"{text[:40]!r} is no JSON object")
+    return found  # pyright: ignore[reportUnknownVariableType]
+
+
+def json_option(name: str, text: str) -> Callable[[F], F]:
+    """Return an option in JSON; it is UNSET where it isn't given, for null is a value."""
+
+    def parse(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:  # noqa: ARG001
+        return UNSET if value is None else from_json(value)
+
+    return click.option(name, callback=parse, metavar="JSON", help=text)
+
+
+def given(**options: Any) -> Any:
+    """Return the options that the user gave."""
+    return {
+        name: value
+        for name, value in options.items()
+        if value is not UNSET and (value is not None or name in ("payload", "headers"))
+    }
 
 
 def emit(**fields: Any) -> None:
-    """Write a line of JSON."""
-    click.echo(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
+    """Write a line of JSON, in UTF-8 whatever the locale."""
+    click.echo(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def emit_messages(messages: Iterable[Message]) -> None:
+def aligned(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
+    """Return a table as text.
+
+    Args:
+        header: the names of its columns.
+        rows: their cells; what a terminal might act upon is escaped.
+        right: the columns that end at the right, numbers.
+    """
+    lines = [header, *([_printable(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(header, line, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def emit_messages(messages: Iterable[Message | Ended]) -> None:
     """Write a line a message, without what it hasn't got; end with exit code 1 where there is none."""
     found = False
     for message in messages:
@@ -126,47 +191,3 @@ def emit_outcomes(outcomes: Iterable[Outcome]) -> None:
 def nothing() -> NoReturn:
     """End with exit code 1."""
     raise click.exceptions.Exit(NOTHING)
-
-
-def given(**options: Any) -> Any:
-    """Return the options that the user gave."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def objects(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Read JSON objects, a line each."""
-    for line in filter(None, map(str.strip, lines)):
-        try:
-            found = json.loads(line)
-        except ValueError as error:
-            raise click.UsageError(f"{line[:40]!r} is no JSON: {error}") from None
-        if not isinstance(found, dict):
-            raise click.UsageError(f"{line[:40]!r} is no JSON object")
-        yield found
-
-
-def deliveries(receipts: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Give an object with a receipt for each argument, and for each line of the input where one is `-`.
-
-    Args:
-        receipts: receipts, or `-`: then lines that are a receipt, or what `reserve` wrote.
-    """
-    for one in receipts:
-        if one != "-":
-            yield {"receipt": one}
-            continue
-        for line in filter(None, map(str.strip, sys.stdin)):
-            if not line.startswith("{"):
-                yield {"receipt": line}
-                continue
-            (found,) = objects([line])
-            if "receipt" not in found:
-                raise click.UsageError(f"{line[:40]!r} has no receipt")
-            yield found
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Cut into lists of at most so many."""
-    rest = iter(items)
-    while batch := list(itertools.islice(rest, size)):
-        yield batch

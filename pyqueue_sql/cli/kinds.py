@@ -1,4 +1,4 @@
-"""Commands for kinds: define, pause, resume, stats, redrive, prune."""
+"""Commands for operators, about kinds: define, drop, pause, resume, stats, redrive, prune."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pyqueue_sql import Queue, Stats
-from pyqueue_sql.cli.common import emit, from_json, given, max_option, with_queue
+from pyqueue_sql.cli.common import aligned, emit, from_json_object, given, max_option, with_queue
 
 TABLE = (
     "kind",
@@ -35,19 +35,30 @@ TABLE = (
 @click.option("--backoff-max", "backoff_max_seconds", type=float, help="Where it stops growing.")
 @click.option("--jitter", type=float, help="The share of it that is left to chance, 0 to 1.")
 @click.option("--dead-letter-kind", help="Where the dead go; KIND.dead unless given.")
+@click.option("--dedup", "dedup_seconds", type=float, help="Seconds that a key is remembered after its end.")
+@click.option("--history", "history_seconds", type=float, help="Seconds that what ended is kept.")
 @click.option(
-    "--options", type=from_json, metavar="JSON", help="Any settings as a JSON object; a null resets one."
+    "--shape",
+    "payload_shape",
+    type=from_json_object,
+    metavar="JSON",
+    help="Fields that a payload must have, and their types: string, number, integer, boolean, object, array.",
+)
+@click.option(
+    "--options",
+    type=from_json_object,
+    metavar="JSON",
+    help="Any settings as a JSON object; a null resets one.",
 )
 @with_queue
-def define(queue: Queue, kind: str, options: Any, **settings: Any) -> None:
+def define(queue: Queue, kind: str, options: dict[str, Any] | None, **settings: Any) -> None:
     """Change settings of KIND; what isn't given stays as it is. Prints all of them.
 
     \b
       pyqueue define mail --timeout 60 --max-attempts 5 --backoff 10 --backoff-factor 3
+      pyqueue define mail --dedup 3600 --history 604800 --shape '{"to": "string"}'
       pyqueue define mail --options '{"max_attempts": null}'
     """
-    if not isinstance(options, dict | None):
-        raise click.UsageError("--options wants a JSON object.")
     settings = given(**settings) | (options or {})
     emit(**dataclasses.asdict(queue.define(kind, **settings)))
 
@@ -55,8 +66,26 @@ def define(queue: Queue, kind: str, options: Any, **settings: Any) -> None:
 @click.command()
 @click.argument("kind")
 @with_queue
+def drop(queue: Queue, kind: str) -> None:
+    """Drop KIND with its settings AND ALL ITS MESSAGES; refused while somebody holds one.
+
+    Prints the settings that it had.
+
+    \b
+      pyqueue drop mail
+    """
+    emit(**dataclasses.asdict(queue.drop(kind)))
+
+
+@click.command()
+@click.argument("kind")
+@with_queue
 def pause(queue: Queue, kind: str) -> None:
-    """Stop deliveries of KIND everywhere; everything else goes on."""
+    """Stop deliveries of KIND everywhere; everything else goes on.
+
+    \b
+      pyqueue pause mail
+    """
     emit(kind=kind, changed=queue.pause(kind))
 
 
@@ -64,7 +93,11 @@ def pause(queue: Queue, kind: str) -> None:
 @click.argument("kind")
 @with_queue
 def resume(queue: Queue, kind: str) -> None:
-    """Go on with deliveries of KIND."""
+    """Go on with deliveries of KIND.
+
+    \b
+      pyqueue resume mail
+    """
     emit(kind=kind, changed=queue.resume(kind))
 
 
@@ -73,7 +106,12 @@ def resume(queue: Queue, kind: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="JSON on a terminal too.")
 @with_queue
 def stats(queue: Queue, kind: str | None, as_json: bool) -> None:
-    """Count the messages of KIND, or of every kind: a table on a terminal, else a line of JSON each."""
+    """Count the messages of KIND, or of every kind: a table on a terminal, else a line of JSON each.
+
+    \b
+      pyqueue stats
+      pyqueue stats mail | jq .ready
+    """
     rows = queue.stats(kind)
     if not as_json and sys.stdout.isatty():
         click.echo(table(rows))
@@ -85,18 +123,8 @@ def stats(queue: Queue, kind: str | None, as_json: bool) -> None:
 
 def table(rows: list[Stats]) -> str:
     """Return the counts as aligned text."""
-    lines = [[name.removesuffix("_total") for name in TABLE]]
-    lines += [[str(getattr(row, name)) for name in TABLE] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [
-                first.ljust(widths[0]),
-                *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)),
-            ]
-        )
-        for first, *rest in lines
-    )
+    names = [name.removesuffix("_total") for name in TABLE]
+    return aligned(names, ([str(getattr(row, name)) for name in TABLE] for row in rows), right=names[1:])
 
 
 @click.command()
@@ -119,8 +147,12 @@ def redrive(queue: Queue, kind: str, max_messages: int | None) -> None:
 @click.option("--max", "max_rows", type=click.IntRange(min=1), help="At most so many rows.")
 @with_queue
 def prune(queue: Queue, max_rows: int | None) -> None:
-    """Remove what is past its time, a chunk; call it now and then, from as many places as you like."""
+    """Remove what is past its time, a chunk; call it now and then, from as many places as you like.
+
+    \b
+      pyqueue prune --max 10000
+    """
     emit(pruned=queue.prune(max_rows))
 
 
-COMMANDS = (define, pause, resume, stats, redrive, prune)
+COMMANDS = (define, drop, pause, resume, stats, redrive, prune)

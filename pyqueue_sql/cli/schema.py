@@ -64,7 +64,11 @@ def downgrade(revision: str, url: str | None, schema: str | None, sql: bool) -> 
 @url_option
 @schema_option
 def current(url: str, schema: str | None) -> None:
-    """Say which revision is installed; exit code 1 where none is."""
+    """Say which revision is installed; exit code 1 where none is.
+
+    \b
+      pyqueue current --url postgresql://localhost/app
+    """
     revision = migrate.current(url, schema=schema)
     emit(revision=revision)
     if revision is None:

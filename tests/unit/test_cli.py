@@ -2,6 +2,10 @@
 
 import base64
 import json
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,13 +14,16 @@ import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
-from pyqueue_sql import Queue, cli
-from pyqueue_sql.cli import kinds
+from pyqueue_sql import Ended, Queue, cli
+from pyqueue_sql.cli import kinds, messages
 from pyqueue_sql.cli.common import Failure
+from pyqueue_sql.demo.cli import demo
+from pyqueue_sql.revision import MIGRATIONS
 
 COMMANDS = {
     *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
-    *("define", "pause", "resume", "stats", "redrive", "prune"),
+    *("get", "pop", "extend", "history", "purge"),
+    *("define", "drop", "pause", "resume", "stats", "redrive", "prune"),
 }
 
 
@@ -26,13 +33,15 @@ class Shell:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    def __call__(self, *args: str, lines: str | None = None, env: dict[str, str] | None = None) -> Result:
+    def __call__(
+        self, *args: str, lines: str | bytes | None = None, env: dict[str, str] | None = None
+    ) -> Result:
         environment = {"PYQUEUE_URL": self.url, **(env or {})}
         result = CliRunner().invoke(cli.main, args, input=lines, env=environment)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result
 
-    def rows(self, *args: str, lines: str | None = None, exit_code: int = 0) -> list[dict[str, Any]]:
+    def rows(self, *args: str, lines: str | bytes | None = None, exit_code: int = 0) -> list[dict[str, Any]]:
         """What a command printed, a row a line."""
         result = self(*args, lines=lines)
         assert result.exit_code == exit_code, result.output
@@ -54,10 +63,31 @@ def test_every_command_teaches():
     assert set(cli.main.commands) == COMMANDS
     for name in COMMANDS:
         assert f"\n  {name}" in result.output
-        if name != "demo":
-            shown = CliRunner().invoke(cli.main, [name, "--help"])
-            assert shown.exit_code == 0
-            assert "--url" in shown.output
+    for title in ("Schema", "Producers", "Consumers", "Operators", "A first session"):
+        assert f"\n{title}:\n" in result.output.replace("  A first", "A first")
+
+
+def examples(name: str) -> list[list[str]]:
+    """The words of each call of the command that its help shows."""
+    shown = CliRunner().invoke(cli.main, [name, "--help"])
+    assert shown.exit_code == 0
+    calls = re.findall(rf"^  .*pyqueue {name}\b(.*)", shown.output, re.MULTILINE)
+    return [shlex.split(re.split(r"[|<>]", call)[0], comments=True) for call in calls]
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_examples_of_every_command_are_right_usage(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYQUEUE_URL", "postgresql://127.0.0.1/app")
+    Path("photo.jpg").write_bytes(b"")
+    calls = examples(name)
+    assert calls, "no example"
+    command = demo if name == "demo" else cli.main.commands[name]
+    for call in calls:
+        with command.make_context(name, call):  # raises UsageError where an option isn't one
+            pass
 
 
 def test_a_message_goes_in_and_out(pyqueue: Shell):
@@ -186,11 +216,191 @@ def test_a_terminal_gets_a_table(queue: Queue):
         ("push", "mail", "1", "--on-duplicate", "perhaps"),
         ("ack",),
         ("define", "mail", "--options", "[1]"),
+        ("define", "mail", "--shape", "null"),
+        ("extend", "soon", "1-a"),
+        ("history", "--max", "0"),
         ("nonsense",),
     ],
 )
 def test_wrong_usage_is_exit_code_2(pyqueue: Shell, args: tuple[str, ...]):
     assert pyqueue(*args).exit_code == 2
+
+
+def test_pop_takes_and_get_looks(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"key": key, "payload": key} for key in "abc"])
+    assert [(row["key"], row["state"]) for row in pyqueue.rows("get", "mail", "b")] == [("b", "ready")]
+    assert [row["payload"] for row in pyqueue.rows("pop", "mail", "--max", "2")] == ["a", "b"]
+    assert pyqueue.rows("get", "mail", "b", exit_code=1) == []
+    pyqueue.rows("pop", "mail")
+    assert pyqueue.rows("pop", "mail", exit_code=1) == []
+
+
+def test_extend_keeps_the_hold(pyqueue: Shell, queue: Queue, clock: Any):
+    queue.push_many("mail", [{"payload": n} for n in range(2)])
+    held = pyqueue("reserve", "mail", "--max", "2", "--timeout", "10").stdout
+    assert [row["outcome"] for row in pyqueue.rows("extend", "60.5", "-", lines=held)] == ["extended"] * 2
+    clock.advance(60)
+    assert queue.reserve("mail") == []
+    clock.advance(1)
+    assert len(queue.reserve("mail", max_messages=2)) == 2
+    assert {row["outcome"] for row in pyqueue.rows("extend", "9", "-", lines=held, exit_code=1)} == {"lost"}
+
+
+def test_purge_and_drop_remove_what_nobody_holds(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"payload": n} for n in range(3)])
+    (held,) = queue.reserve("mail")
+    assert pyqueue.rows("purge", "mail", "--max", "1") == [{"kind": "mail", "purged": 1}]
+    assert pyqueue.rows("purge", "mail") == [{"kind": "mail", "purged": 1}]
+    refused = pyqueue("drop", "mail")
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    queue.ack(held.receipt or "")
+    pyqueue.rows("define", "mail", "--timeout", "7")
+    assert pyqueue.rows("drop", "mail")[0]["timeout_seconds"] == 7
+
+
+def test_history_tells_what_ended_the_newest_first(pyqueue: Shell, queue: Queue, clock: Any):
+    settings = ("--history", "60", "--dedup", "30", "--shape", '{"n": "integer"}')
+    (kind,) = pyqueue.rows("define", "mail", *settings)
+    assert (kind["history_seconds"], kind["dedup_seconds"]) == (60, 30)
+    assert kind["payload_shape"] == {"n": "integer"}
+    assert pyqueue.rows("history", exit_code=1) == []
+    queue.push_many("mail", [{"key": key, "payload": {"n": n}} for n, key in enumerate("abc")])
+    first, second = queue.reserve("mail", "me", 2)
+    queue.ack(first.receipt or "")
+    clock.advance(1)
+    queue.nack(second.receipt or "", final=True, error="it broke")
+    rows = pyqueue.rows("history", "mail")
+    assert [(row["key"], row["outcome"], row["reserved_by"]) for row in rows] == [
+        ("b", "dead", "me"),
+        ("a", "acked", "me"),
+    ]
+    assert (rows[0]["to_kind"], rows[0]["errors"][0]["error"]) == ("mail.dead", "it broke")
+    assert rows[0]["finished_at"] == clock.now
+    assert [row["key"] for row in pyqueue.rows("history", "mail", "--max", "1")] == ["b"]
+    assert [row["payload"] for row in pyqueue.rows("history", "--key", "a")] == [{"n": 0}]
+    assert pyqueue.rows("history", "mail", "--key", "c", exit_code=1) == []
+    assert pyqueue("push", "mail", '{"n": "many"}').exit_code == 3
+    (again,) = pyqueue.rows("push", "mail", '{"n": 1}', "--key", "a")
+    assert (again["outcome"], again["scheduled_at"]) == ("ignored", None)
+
+
+def test_a_terminal_gets_history_with_readable_times_and_without_control_characters():
+    one = Ended(
+        *("mail", "k\x1b[2J\n", 1, "dead", "mail.dead", None, None, None, 0, 0, 0, 0),
+        *(1_767_225_600_123_000, 3, "me", [{"error": "first"}, {"error": "last"}]),
+    )
+    header, row = messages.history_table([one]).splitlines()
+    assert header.split()[:4] == ["finished", "kind", "key", "outcome"]
+    finished, kind, key, outcome, to_kind, attempts, worker, error = row.split()
+    assert finished == "2026-01-01T00:00:00.123+00:00"
+    assert (kind, key, outcome, to_kind) == ("mail", r"k\x1b[2J\n", "dead", "mail.dead")
+    assert (attempts, worker, error) == ("3", "me", "last")
+
+
+def test_null_is_a_payload_here_too(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"key": key, "payload": key, "headers": {"h": 1}} for key in "ab"])
+    first, second = (message.receipt or "" for message in queue.reserve("mail", max_messages=2))
+    pyqueue.rows("nack", first, "--payload", "null")
+    pyqueue.rows("move", "sent", second, "--payload", "null", "--headers", "null")
+    assert [message.payload for message in queue.peek("mail")] == [None]
+    assert [(message.payload, message.headers) for message in queue.peek("sent")] == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (b"{nonsense", "line 4: '{nonsense' is no JSON"),
+        (b"[1]", "line 4: '[1]' is no JSON object"),
+        (b'{"key": "\xff"}', "line 4 is not in UTF-8"),
+        (b"[" * 100_000, "line 4: '[["),
+    ],
+)
+def test_a_wrong_line_is_named_and_what_was_done_before_it(
+    pyqueue: Shell, queue: Queue, wrong: bytes, said: str
+):
+    lines = (
+        b'{"key": "a", "payload": 1}\n\n{"key": "b", "payload": 1}\n'
+        + wrong
+        + b'\n{"key": "c", "payload": 1}'
+    )
+    result = pyqueue("push", "mail", "-", "--batch", "1", lines=lines)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "the lines up to 3 are done" in result.stderr
+    assert [message.key for message in queue.peek("mail")] == ["a", "b"]
+    result = pyqueue("push", "other", "-", lines=lines)
+    assert "no line is done" in result.stderr
+    assert queue.peek("other") == []
+
+
+def test_a_line_that_the_queue_refuses_is_named_too(pyqueue: Shell, queue: Queue):
+    lines = '{"key": "a", "payload": 1}\n{"key": "b", "payload": 1}\n{"key": "", "payload": 1}\n'
+    result = pyqueue("push", "mail", "-", "--batch", "2", lines=lines)
+    assert result.exit_code == 3
+    assert result.stderr.startswith("Error: line 3: ")
+    assert result.stderr.endswith("; the lines up to 2 are done\n")
+    assert [message.key for message in queue.peek("mail")] == ["a", "b"]
+    (held,) = queue.reserve("mail")
+    result = pyqueue("ack", "-", "--batch", "3", lines=f"{held.receipt}\nx\n")
+    assert result.stderr.startswith("Error: lines 1 to 2: ")
+    assert result.stderr.endswith("; no line is done\n")
+    assert queue.get("mail", held.key) is not None
+
+
+def test_no_lines_are_nothing_to_do(pyqueue: Shell):
+    for command in (("push", "mail", "-"), ("ack", "-"), ("move", "mail", "-")):
+        assert pyqueue.rows(*command, lines=" \n\n") == []
+
+
+def program(*args: str) -> list[str]:
+    """The command line as a process of its own, in a locale that can't write everything."""
+    return [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", *args]
+
+
+def test_a_pipe_goes_from_kind_to_kind(pyqueue: Shell, queue: Queue):
+    queue.push_many("raw", [{"key": key, "payload": {"n": "ä"}} for key in "ab"])
+    environment = {"PYQUEUE_URL": pyqueue.url, "PYTHONIOENCODING": "ascii", "PYTHONPATH": ":".join(sys.path)}
+    out = subprocess.run(
+        program("reserve", "raw", "--max", "9"), env=environment, capture_output=True, check=True
+    ).stdout
+    changed = out.replace("ä".encode(), b"o")
+    moved = subprocess.run(
+        program("move", "clean", "-", "--take-payload"), input=changed, env=environment, capture_output=True
+    )
+    assert (moved.returncode, moved.stderr) == (0, b"")
+    assert [message.payload for message in queue.peek("clean")] == [{"n": "o"}] * 2
+
+
+def test_answers_come_while_the_input_is_still_open(pyqueue: Shell):
+    environment = {"PYQUEUE_URL": pyqueue.url, "PYTHONPATH": ":".join(sys.path)}
+    with subprocess.Popen(
+        program("push", "mail", "-", "--batch", "1"),
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin and process.stdout
+        for key in "ab":
+            process.stdin.write(json.dumps({"key": key, "payload": 1}).encode() + b"\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["key"] == key
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_a_reader_that_leaves_is_no_traceback(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"payload": "x" * 1000} for _ in range(500)])
+    environment = {"PYQUEUE_URL": pyqueue.url, "PYTHONPATH": ":".join(sys.path)}
+    with subprocess.Popen(
+        program("peek", "mail", "--max", "500"),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
 
 
 @pytest.mark.parametrize("line", ["{nonsense", '{"no": "receipt"}', "{}"])
@@ -215,6 +425,8 @@ def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
     [
         "postgresql://me:secret@127.0.0.1:1/app",
         "postgresql://me:secret@127.0.0.1:port/app",
+        "postgresql://me:not@secret@127.0.0.1:1/app",
+        "postgresql://me:not/secret@127.0.0.1:1/app",
         "postgresql://me:secret@[::1/app",
         "mysql://me:secret@127.0.0.1/app",
         "postgresql://me:secret@127.0.0.1/app?colour=red",
@@ -258,8 +470,9 @@ def test_a_failure_carries_its_exit_code():
 def test_the_schema_is_upgraded_and_named(pyqueue: Shell, conn: psycopg.Connection[Any]):
     schema = ("--schema", 'it\'s "a\\ b"%')
     assert pyqueue("current", *schema).exit_code == 1
-    assert pyqueue.rows("upgrade", *schema) == [{"revision": "0001_queue"}]
-    assert pyqueue.rows("current", *schema) == [{"revision": "0001_queue"}]
+    newest = max(file.stem for file in (MIGRATIONS / "versions").glob("0*.py"))
+    assert pyqueue.rows("upgrade", *schema) == [{"revision": newest}]
+    assert pyqueue.rows("current", *schema) == [{"revision": newest}]
     pyqueue.rows("push", "mail", "1", "--key", "there", *schema)
     assert Queue(conn).peek("mail") == []
     assert [row["key"] for row in pyqueue.rows("peek", "mail", *schema)] == ["there"]

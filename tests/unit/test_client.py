@@ -98,7 +98,7 @@ def test_every_routine_answers_with_its_model(queue: Queue):
     assert (queue.remove("b", "z"), queue.remove("b", "z")) == ("removed", "absent")
     assert (queue.purge("b"), queue.purge("b", 5)) == (1, 0)
     kind = queue.define("a", timeout_seconds=1.5, max_attempts=4, dead_letter_kind="bin")
-    assert kind == Kind("a", 1.5, 4, 0.0, 2.0, 3600.0, 0.0, "bin", False)
+    assert kind == Kind("a", 1.5, 4, 0.0, 2.0, 3600.0, 0.0, "bin", False, 0.0, 0.0, None)
     assert queue.define("a", max_attempts=None).max_attempts is None
     assert (queue.pause("a"), queue.pause("a"), queue.resume("a"), queue.resume("a")) == (
         True,
@@ -132,10 +132,13 @@ def test_none_and_unset_as_a_new_payload_differ(queue: Queue):
         (InvalidParameter, lambda q: q.push("a", "\ud800")),
         (InvalidParameter, lambda q: q.reserve("a", max_messages=0)),
         (InvalidParameter, lambda q: q.reserve("a", max_messages=10**30)),
+        (InvalidParameter, lambda q: q.reserve("a", max_messages="many")),
+        (InvalidParameter, lambda q: q.history(max_messages=-1)),
         (InvalidParameter, lambda q: q.extend(NO_SUCH, float("nan"))),
         (InvalidOption, lambda q: q.push("a", "k", colour="red")),
         (InvalidOption, lambda q: q.push("a", "k", delay_seconds="soon")),
         (InvalidOption, lambda q: q.define("a", jitter=7)),
+        (InvalidOption, lambda q: q.define("a", payload_shape={"n": "complex"})),
         (InvalidPayload, lambda q: q.push("a", "k", "\0")),
         (InvalidPayload, lambda q: q.push("a", "k", "\ud800")),
         (InvalidPayload, lambda q: q.push("a", "k", json.loads("[" * 40 + "]" * 40))),
@@ -152,6 +155,59 @@ def test_one_exception_a_cause_and_nothing_changes(
         call(queue)
     assert type(caught.value) is cause
     assert queue.stats() == []
+
+
+def test_what_is_too_deep_for_the_server_to_read_is_an_invalid_payload(database_url: str):
+    payload: list[object] = []
+    for _ in range(900):
+        payload = [payload]
+    with psycopg.connect(database_url, autocommit=True, options="-c max_stack_depth=100kB") as connection:
+        with pytest.raises(InvalidPayload) as caught:
+            Queue(connection).push("a", "k", payload)
+        assert isinstance(caught.value.__cause__, psycopg.errors.StatementTooComplex)
+
+
+def test_a_kind_remembers_keys_and_keeps_history(queue: Queue, clock: Any):
+    kind = queue.define("a", dedup_seconds=1.5, history_seconds=60, payload_shape={"n": "integer"})
+    assert (kind.dedup_seconds, kind.history_seconds, kind.payload_shape) == (1.5, 60, {"n": "integer"})
+    with pytest.raises(InvalidPayload):
+        queue.push("a", "k", {"n": "many"})
+    created = queue.push("a", "k", {"n": 1}, headers={"h": 1}, priority=2).scheduled_at
+    clock.advance(1)
+    (message,) = queue.reserve("a", "me")
+    reserved = clock.now
+    queue.move(message.receipt or "", "b")
+    remembered = queue.push("a", "k", {"n": 2})
+    assert (remembered.key, remembered.scheduled_at, remembered.outcome) == ("k", None, "ignored")
+    (ended,) = queue.history("a")
+    assert (ended.kind, ended.key, ended.outcome, ended.to_kind) == ("a", "k", "moved", "b")
+    assert (ended.payload, ended.payload_bytes, ended.headers, ended.priority) == (
+        {"n": 1},
+        None,
+        {"h": 1},
+        2,
+    )
+    assert (ended.created_at, ended.scheduled_at_initially) == (created, created)
+    assert (ended.reserved_at, ended.finished_at) == (reserved, reserved)
+    assert (ended.attempts, ended.reserved_by, ended.errors) == (1, "me", None)
+
+
+def test_history_is_the_newest_first_of_a_kind_or_a_key(queue: Queue, clock: Any):
+    for kind, key in (("a", "k"), ("a", "l"), ("b", "k")):
+        queue.define(kind, history_seconds=60)
+        queue.push(kind, key)
+        queue.pop(kind)
+        clock.advance(1)
+
+    def found(*args: Any, **options: Any) -> list[tuple[str, str]]:
+        return [(ended.kind, ended.key) for ended in queue.history(*args, **options)]
+
+    assert found() == [("b", "k"), ("a", "l"), ("a", "k")]
+    assert found(max_messages=2) == [("b", "k"), ("a", "l")]
+    assert found("a") == [("a", "l"), ("a", "k")]
+    assert found(key="k") == [("b", "k"), ("a", "k")]
+    assert found("a", "k") == [("a", "k")]
+    assert found("c") == []
 
 
 def test_the_drivers_exception_is_the_cause(queue: Queue):

@@ -9,6 +9,7 @@ import pytest
 
 from pyqueue_sql import (
     UNSET,
+    Ended,
     InvalidOption,
     InvalidParameter,
     InvalidPayload,
@@ -21,6 +22,7 @@ from pyqueue_sql import (
     to_microseconds,
 )
 from pyqueue_sql.errors import from_sqlstate
+from pyqueue_sql.models import to_messages
 from pyqueue_sql.options import plain, render, to_json
 
 
@@ -34,6 +36,26 @@ def test_models_are_frozen_and_have_no_dict():
 def test_lost_is_said_by_the_outcome_alone():
     assert Outcome("1-a", "lost").lost
     assert not Outcome("1-a", "dead").lost
+
+
+def test_messages_made_in_bulk_are_messages_as_any():
+    row = ("a", "k", {"n": 1}, None, None, 0, 1, 2, 3, 4, 1, "me", "1-a")
+    (message,) = to_messages([row])
+    assert type(message) is Message
+    assert message == Message(*row)
+    assert (message.receipt, message.state) == ("1-a", None)
+    assert pickle.loads(pickle.dumps(message)) == dataclasses.replace(message)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        message.key = "l"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_what_ended_is_built_from_the_columns_of_the_history_in_their_order():
+    names = [field.name for field in dataclasses.fields(Ended)]
+    assert names == [
+        *("kind", "key", "entry", "outcome", "to_kind", "payload", "payload_bytes", "headers", "priority"),
+        *("scheduled_at_initially", "created_at", "reserved_at", "finished_at", "attempts", "reserved_by"),
+        "errors",
+    ]
 
 
 def test_a_message_is_built_from_the_columns_in_the_order_of_the_contract():
@@ -72,7 +94,12 @@ def test_a_time_is_converted_whatever_its_zone():
         ("PQ004", Refused),
         ("PQ005", InvalidReceipt),
         ("22P05", InvalidPayload),
+        ("54000", InvalidPayload),
+        ("54001", InvalidPayload),
         ("22003", InvalidParameter),
+        ("22021", InvalidParameter),
+        ("22P02", InvalidParameter),
+        ("2201W", InvalidParameter),
     ],
 )
 def test_an_sqlstate_is_a_cause(sqlstate: str, cause: type[QueueError]):

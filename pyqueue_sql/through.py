@@ -1,0 +1,146 @@
+"""How a call gets to the database: over a connection of psycopg, or over what SQLAlchemy has in its place.
+
+SQLAlchemy is never imported here: who has an object of it has imported it. Through SQLAlchemy a call is a
+statement like the application's own: transactions, savepoints, events and logging are as they always are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+import psycopg
+from psycopg.rows import tuple_row
+
+from pyqueue_sql.call import Call, Row
+from pyqueue_sql.errors import InvalidParameter, from_sqlstate
+
+Rows: TypeAlias = Sequence[Row]
+
+# a cursor on the server, which the application may have asked for, would run the routine as it is read
+_BUFFERED = {"stream_results": False, "yield_per": None}
+
+
+class Way(NamedTuple):
+    """One kind of connection, and how a call goes over it."""
+
+    module: str
+    classes: tuple[str, ...]
+    execute: Callable[[Any, Call[Any]], Rows] | Callable[[Any, Call[Any]], Awaitable[Rows]]
+
+    def takes(self, connection: object) -> bool:
+        """Whether it is for this connection."""
+        module = sys.modules.get(self.module)
+        return module is not None and isinstance(connection, tuple(getattr(module, c) for c in self.classes))
+
+
+def _psycopg(connection: Any, what: Call[Any]) -> Rows:
+    # not execute() of the connection: its rows are whatever the caller wants them to be
+    return connection.cursor(row_factory=tuple_row).execute(what.text, what.params).fetchall()
+
+
+def _connection(connection: Any, what: Call[Any]) -> Rows:
+    return connection.exec_driver_sql(what.text, what.params, _BUFFERED).fetchall()
+
+
+def _engine(engine: Any, what: Call[Any]) -> Rows:
+    with engine.begin() as connection:
+        return _connection(connection, what)
+
+
+def _session(session: Any, what: Call[Any]) -> Rows:
+    connection = session.connection()
+    _check_driver(connection.dialect)
+    return _connection(connection, what)
+
+
+async def _async_psycopg(connection: Any, what: Call[Any]) -> Rows:
+    cursor = connection.cursor(row_factory=tuple_row)
+    await cursor.execute(what.text, what.params)
+    return await cursor.fetchall()
+
+
+async def _async_connection(connection: Any, what: Call[Any]) -> Rows:
+    return (await connection.exec_driver_sql(what.text, what.params, _BUFFERED)).fetchall()
+
+
+async def _async_engine(engine: Any, what: Call[Any]) -> Rows:
+    async with engine.begin() as connection:
+        return await _async_connection(connection, what)
+
+
+async def _async_session(session: Any, what: Call[Any]) -> Rows:
+    connection = await session.connection()
+    _check_driver(connection.dialect)
+    return await _async_connection(connection, what)
+
+
+SYNC = (
+    Way("psycopg", ("Connection",), _psycopg),
+    Way("sqlalchemy", ("Connection",), _connection),
+    Way("sqlalchemy", ("Engine",), _engine),
+    Way("sqlalchemy.orm", ("Session", "scoped_session"), _session),
+)
+ASYNC = (
+    Way("psycopg", ("AsyncConnection",), _async_psycopg),
+    Way("sqlalchemy.ext.asyncio", ("AsyncConnection",), _async_connection),
+    Way("sqlalchemy.ext.asyncio", ("AsyncEngine",), _async_engine),
+    Way("sqlalchemy.ext.asyncio", ("AsyncSession", "async_scoped_session"), _async_session),
+)
+
+
+def find(connection: object, ways: Sequence[Way]) -> Callable[[Any, Call[Any]], Any]:
+    """Return what executes calls over this connection, given the connection and the call.
+
+    Args:
+        connection: what the user has.
+        ways: `SYNC` or `ASYNC`.
+
+    Raises:
+        TypeError: there is no such way, or another driver than psycopg 3 is below SQLAlchemy.
+    """
+    for way in ways:
+        if way.takes(connection):
+            _check(connection)
+            return way.execute
+    wanted = ", ".join(f"{way.module}.{name}" for way in ways for name in way.classes)
+    given = f"{type(connection).__module__}.{type(connection).__qualname__}"
+    other = "AsyncQueue" if ways is SYNC else "Queue"
+    hint = f" (that is for {other})" if any(way.takes(connection) for way in (*SYNC, *ASYNC)) else ""
+    raise TypeError(f"a connection is wanted, one of {wanted}; not {given}{hint}")
+
+
+def _check(connection: Any) -> None:
+    """Refuse another driver where it is known already; what a session is bound to may be decided later."""
+    # not by its property: that would make a scoped_session create its session
+    bind = getattr(connection, "__dict__", {}).get("bind") or connection
+    if hasattr(bind, "dialect"):
+        _check_driver(bind.dialect)
+
+
+def _check_driver(dialect: Any) -> None:
+    if (dialect.name, dialect.driver) != ("postgresql", "psycopg"):
+        raise TypeError(
+            f"the driver psycopg 3 is wanted below SQLAlchemy, postgresql+psycopg://…;"
+            f" not {dialect.name}+{dialect.driver}"
+        )
+
+
+def fail(error: Exception) -> NoReturn:
+    """Raise the queue's error that an exception stands for, or itself where it is no such.
+
+    Args:
+        error: the driver's, or SQLAlchemy's around the driver's.
+    """
+    cause = getattr(error, "orig", None) or error
+    ours = None
+    if isinstance(cause, UnicodeEncodeError):
+        ours = InvalidParameter(f"no text for a database: {cause.reason}")
+    elif isinstance(cause, psycopg.Error):
+        ours = from_sqlstate(cause.sqlstate, cause.diag.message_primary or str(cause))
+        if ours is None and isinstance(cause, psycopg.DataError) and cause.sqlstate is None:
+            ours = InvalidParameter(str(cause))
+    if ours is None:
+        raise error
+    raise ours from cause
