@@ -6,11 +6,13 @@ there is a harness.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
 
 from pyqueue_sql import Queue
+from pyqueue_sql.through import fail
 
 
 class Session(Queue):
@@ -23,6 +25,42 @@ class Session(Queue):
     def rollback(self) -> None:
         """End the transaction and undo what it did."""
         self.connection.rollback()
+
+    def raw(self, routine: str, *arguments: str | bytes | None) -> int:
+        """Call a routine with arguments as they are, past all that the client does with them.
+
+        Args:
+            routine: its name.
+            *arguments: as text; bytes need not be text of any encoding; None is NULL.
+
+        Returns:
+            How many rows it answered.
+
+        Raises:
+            QueueError: as any call; what isn't the queue's is the driver's own.
+        """
+        places = ", ".join(f"${number + 1}" for number in range(len(arguments)))
+        result = self.connection.pgconn.exec_params(
+            f"select * from {routine}({places})".encode(),
+            [a.encode("utf-8", "surrogateescape") if isinstance(a, str) else a for a in arguments],
+        )
+        if result.status != psycopg.pq.ExecStatus.TUPLES_OK:
+            fail(psycopg.errors.error_from_result(result))
+        return result.ntuples
+
+    def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert rows into the inbox, all in one statement.
+
+        Args:
+            rows: columns and their values; what a row doesn't have is NULL.
+        """
+        names = sorted({name for row in rows for name in row})
+        places = ", ".join(["(" + ", ".join(["%s"] * len(names)) + ")"] * len(rows))
+        text = f"insert into queue_inbox ({', '.join(names)}) values {places}"
+        try:
+            self.connection.execute(text.encode(), [row.get(name) for row in rows for name in names])
+        except psycopg.Error as error:
+            fail(error)
 
     def close(self) -> None:
         """Leave, as a client that dies does: what its transaction did is undone."""

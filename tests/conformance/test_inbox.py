@@ -1,0 +1,121 @@
+"""Messages as plain rows, from writers that know nothing of routines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, QueueError
+from tests.conformance.steps import SECOND, keys, take
+
+if TYPE_CHECKING:
+    from tests.conformance.fixtures import Clock, Connect
+    from tests.conformance.harness import Session
+
+
+def row(key: str | None, payload: str | None = "1", **more: Any) -> dict[str, Any]:
+    return {"p_kind": "mail", "p_key": key, "payload": payload, **more}
+
+
+def test_a_row_is_a_push(queue: Session, clock: Clock) -> None:
+    at = clock.now + 3 * SECOND
+    queue.land(
+        [
+            row("plain", '{"to": "x"}'),
+            row("late", "2", delay_seconds=2.5, priority=7, headers='{"h": 1}', attempts=3, max_attempts=9),
+            row("at", "3", scheduled_at=at),
+            row("bytes", None, payload_bytes=b"\x00\xff"),
+        ]
+    )
+    plain, late, there, binary = (queue.get("mail", key) for key in ("plain", "late", "at", "bytes"))
+    assert plain and late and there and binary
+    assert (plain.payload, plain.scheduled_at, plain.created_at) == ({"to": "x"}, clock.now, clock.now)
+    assert (plain.priority, plain.headers, plain.attempts) == (0, None, 0)
+    assert (late.payload, late.priority, late.headers, late.attempts) == (2, 7, {"h": 1}, 3)
+    assert (late.scheduled_at, late.state) == (clock.now + 2_500_000, "scheduled")
+    assert there.scheduled_at == at
+    assert (binary.payload, binary.payload_bytes) == (None, b"\x00\xff")
+    assert queue.stats("mail")[0].pushed_total == 4
+
+
+def test_a_row_without_a_key_gets_one(queue: Session) -> None:
+    queue.land([row(None, "1"), row(None, "2")])
+    assert sorted(m.payload for m in queue.peek("mail")) == [1, 2]
+
+
+def test_rows_are_delivered_in_their_order(queue: Session) -> None:
+    names = ["c", "a", "d", "b", None, "0"]
+    queue.land([row(name, str(i), priority=0 if i % 2 else None) for i, name in enumerate(names)])
+    assert [m.payload for m in queue.reserve("mail", None, 10)] == [0, 1, 2, 3, 4, 5]
+
+
+def test_duplicates_are_ignored_and_a_batch_can_be_repeated(queue: Session) -> None:
+    batch = [row("a", "1"), row("b", "2"), row("a", "3")]
+    queue.push("mail", "b", "there")
+    queue.land(batch)
+    queue.land(batch)
+    assert {m.key: m.payload for m in queue.peek("mail")} == {"a": 1, "b": "there"}
+    assert queue.stats("mail")[0].pushed_total == 2
+
+
+def test_a_remembered_key_is_ignored(queue: Session, clock: Clock) -> None:
+    queue.define("mail", dedup_seconds=60)
+    queue.land([row("a"), row("b")])
+    queue.pop("mail")
+    queue.land([row("a", "2"), row("b", "2"), {**row("a", "2"), "p_kind": "other"}])
+    assert [(m.key, m.payload) for m in queue.peek("mail")] == [("b", 1)]
+    assert keys(queue.peek("other")) == ["a"]
+    clock.advance(60)
+    queue.land([row("a", "3")])
+    assert {m.key: m.payload for m in queue.peek("mail")} == {"a": 3, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        (row("x", "{"), InvalidPayload, "json"),
+        (row("x", None), InvalidPayload, "payload NULL"),
+        (row("x", "[" * 32 + "]" * 32), InvalidPayload, "31 levels"),
+        (row("x", '"\\u0000"'), InvalidPayload, ""),
+        (row("x", payload_bytes=b"x"), InvalidPayload, "payload_bytes"),
+        (row("x", headers="[1]"), InvalidPayload, "headers"),
+        (row("x", headers="{"), InvalidPayload, "json"),
+        (row("x", priority=32768), InvalidOption, "priority"),
+        (row("x", delay_seconds=-1), InvalidOption, "delay_seconds"),
+        (row("x", delay_seconds=float("nan")), InvalidOption, "delay_seconds"),
+        (row("x", scheduled_at=1_700_000_000), InvalidOption, "scheduled_at"),
+        (row("x", max_attempts=0), InvalidOption, "max_attempts"),
+        (row("x" * 201), InvalidParameter, "key"),
+        (row(""), InvalidParameter, "key"),
+        ({**row("x"), "p_kind": None}, InvalidParameter, "kind"),
+        ({**row("x"), "p_kind": "k" * 96}, InvalidParameter, "kind"),
+    ],
+    ids=repr,
+)
+def test_a_wrong_row_names_itself_and_nothing_is_kept(
+    queue: Session, wrong: dict[str, Any], error: type[QueueError], says: str
+) -> None:
+    with pytest.raises(error, match=rf"(?s)^row 3 \(key .*{says}"):
+        queue.land([row("a"), row("b", priority=1), wrong, row("c")])
+    assert queue.peek("mail") == []
+    queue.land([row("a")])
+    assert keys(queue.peek("mail")) == ["a"]
+
+
+def test_A4_a_payload_that_is_not_of_its_kind_is_refused(queue: Session) -> None:
+    queue.define("mail", payload_shape={"to": "string"})
+    with pytest.raises(InvalidPayload, match=r"^row 2 \(key \"b\"\): .*payload_shape"):
+        queue.land([row("a", '{"to": ""}'), row("b", '{"to": 1}')])
+    queue.land([row("a", '{"to": ""}'), {**row("b"), "p_kind": "other"}])
+    assert take(queue, "mail")[0].key == "a"
+
+
+def test_rows_live_and_die_with_the_transaction(queue: Session, connect: Connect) -> None:
+    writer = connect(autocommit=False)
+    writer.land([row("a")])
+    assert queue.peek("mail") == []
+    writer.rollback()
+    writer.land([row("b")])
+    writer.commit()
+    assert keys(queue.peek("mail")) == ["b"]

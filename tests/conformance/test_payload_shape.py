@@ -1,0 +1,100 @@
+"""Row A4: a payload that is not of its kind is refused before it is stored or handed out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import InvalidOption, InvalidPayload
+from tests.conformance.steps import keys, take
+
+if TYPE_CHECKING:
+    from tests.conformance.harness import Session
+
+SHAPE = {
+    "to": "string",
+    "n": "integer",
+    "share": "number",
+    "yes": "boolean",
+    "some": "array",
+    "more": "object",
+}
+GOOD: dict[str, Any] = {"to": "", "n": -7, "share": 0.5, "yes": False, "some": [], "more": {}}
+BAD = [
+    *({name: value for name, value in GOOD.items() if name != missing} for missing in GOOD),
+    *({**GOOD, name: None} for name in GOOD),
+    {**GOOD, "to": 1},
+    {**GOOD, "n": 1.5},
+    {**GOOD, "n": "1"},
+    {**GOOD, "share": True},
+    {**GOOD, "yes": 0},
+    {**GOOD, "some": {}},
+    {**GOOD, "more": []},
+    [],
+    None,
+    "text",
+]
+
+
+@pytest.fixture(autouse=True)
+def shape(queue: Session) -> None:
+    assert queue.define("mail", payload_shape=SHAPE).payload_shape == SHAPE
+
+
+def test_A4_what_fits_is_taken(queue: Session) -> None:
+    for i, payload in enumerate([GOOD, {**GOOD, "n": 1e3, "share": 2, "beside": None}]):
+        assert queue.push("mail", f"k{i}", payload).outcome == "created"
+    assert len(queue.reserve("mail", None, 9)) == 2
+
+
+@pytest.mark.parametrize("payload", BAD, ids=repr)
+def test_A4_what_does_not_fit_is_refused_at_every_door(queue: Session, payload: Any) -> None:
+    with pytest.raises(InvalidPayload, match="payload_shape"):
+        queue.push("mail", "a", payload)
+    batch = [{"key": "good", "payload": GOOD}, {"key": "bad", "payload": payload}]
+    with pytest.raises(InvalidPayload, match=r"messages\[1\].*payload_shape"):
+        queue.push_many("mail", batch)
+    with pytest.raises(InvalidPayload, match=r"messages\[1\].*payload_shape"):
+        queue.push_many("mail", batch, on_duplicate="replace")
+    assert queue.peek("mail") == []
+    queue.push("before", "a", payload)
+    _, receipt = take(queue, "before")
+    with pytest.raises(InvalidPayload, match="payload_shape"):
+        queue.move(receipt, "mail")
+    assert queue.move(receipt, "mail", payload=GOOD).outcome == "moved"
+    _, receipt = take(queue, "mail")
+    with pytest.raises(InvalidPayload, match="payload_shape"):
+        queue.nack(receipt, payload=payload)
+    assert queue.ack(receipt).outcome == "acked"
+
+
+def test_A4_bytes_have_no_shape(queue: Session) -> None:
+    with pytest.raises(InvalidPayload, match="payload_shape"):
+        queue.push_bytes("mail", "a", b"{}")
+
+
+@pytest.mark.parametrize("way", ["reserve", "pop"])
+def test_A4_what_was_there_before_its_shape_is_never_handed_out(queue: Session, way: str) -> None:
+    queue.define("mail", payload_shape=None)
+    queue.push("mail", "a", {"to": 5})
+    queue.push_bytes("mail", "b", b"5")
+    queue.push("mail", "c", {"to": "x"})
+    queue.define("mail", payload_shape={"to": "string"})
+    taken = queue.reserve("mail", None, 2) if way == "reserve" else queue.pop("mail", 2)
+    assert keys(taken) == ["c"]
+    dead = queue.reserve("mail.dead", None, 9)
+    assert [(m.key, m.payload, m.payload_bytes) for m in dead] == [("a", {"to": 5}, None), ("b", None, b"5")]
+
+
+def test_A4_it_can_be_taken_away(queue: Session) -> None:
+    assert queue.define("mail", payload_shape=None).payload_shape is None
+    assert queue.push("mail", "a", 1).outcome == "created"
+
+
+@pytest.mark.parametrize(
+    "shape", [[], "string", 1, {"a": "text"}, {"a": 1}, {"a": None}, {"a": {"b": "string"}}], ids=repr
+)
+def test_a_shape_is_an_object_of_fields_and_types(queue: Session, shape: Any) -> None:
+    with pytest.raises(InvalidOption, match="payload_shape"):
+        queue.define("mail", payload_shape=shape)
