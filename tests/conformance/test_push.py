@@ -1,4 +1,4 @@
-"""The contract on pushing: keys, outcomes, and what on_duplicate does in each state."""
+"""The contract on pushing: keys, payloads, batches; what on_duplicate does is in test_on_duplicate.py."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance.steps import SECOND, keys, outcomes, state, take
+from tests.conformance.steps import SECOND, keys, outcomes, take
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Session
-
-CHANGING = ["replace", "keep_time", "push_back"]
-NEW_CONTENT = ["replace", "keep_time"]
 
 
 def test_a_push_answers_what_it_made(queue: Session, clock: Clock) -> None:
@@ -120,161 +117,3 @@ def test_a_batch_with_an_error_pushes_nothing(queue: Session) -> None:
 
 def test_an_empty_batch_is_no_error(queue: Session) -> None:
     assert queue.push_many("mail", []) == []
-
-
-@pytest.mark.parametrize("at_first", ["scheduled", "ready", "expired"])
-@pytest.mark.parametrize("mode", CHANGING)
-def test_on_duplicate_changes_what_nobody_holds(
-    queue: Session, clock: Clock, at_first: str, mode: Any
-) -> None:
-    before = push_until(queue, clock, at_first)
-    answer = queue.push("mail", "a", "new", headers={"h": "new"}, delay_seconds=100, on_duplicate=mode)
-    assert answer.outcome == "replaced"
-    found = queue.get("mail", "a")
-    assert found
-    expected_payload = "new" if mode in NEW_CONTENT else "old"
-    # an expired hold says nothing of the time at which the message was due
-    expected_time = before if mode == "keep_time" else clock.now + 100 * SECOND
-    if (mode, at_first) == ("keep_time", "expired"):
-        expected_time = found.scheduled_at
-        assert state(queue, "mail", "a") == "ready"
-    assert (found.payload, found.scheduled_at) == (expected_payload, expected_time)
-    assert (answer.scheduled_at, found.headers) == (
-        found.scheduled_at,
-        {"h": "new"} if mode in NEW_CONTENT else None,
-    )
-    clock.advance(1000)
-    assert [(m.key, m.payload) for m in queue.reserve("mail", None, 9)] == [("a", expected_payload)]
-
-
-@pytest.mark.parametrize("at_first", ["scheduled", "ready", "reserved", "expired"])
-@pytest.mark.parametrize("options", [{}, {"on_duplicate": "ignore"}], ids=["default", "ignore"])
-def test_ignore_changes_nothing_in_any_state(
-    queue: Session, clock: Clock, at_first: str, options: Any
-) -> None:
-    push_until(queue, clock, at_first)
-    before = queue.get("mail", "a")
-    answer = queue.push("mail", "a", "new", headers={"h": 1}, priority=9, delay_seconds=100, **options)
-    assert answer.outcome == "ignored"
-    assert queue.get("mail", "a") == before
-
-
-@pytest.mark.parametrize(
-    ("mode", "payload", "wait"), [("replace", "new", 20), ("keep_time", "new", 0), ("push_back", "old", 20)]
-)
-def test_what_is_pushed_onto_a_held_message_comes_once_it_is_acked(
-    queue: Session, clock: Clock, mode: Any, payload: str, wait: int
-) -> None:
-    queue.push("mail", "a", "old")
-    _, receipt = take(queue, "mail")
-    assert queue.push("mail", "a", "new", delay_seconds=20, on_duplicate=mode).outcome == "held"
-    held = queue.get("mail", "a")
-    assert held
-    assert (held.state, held.payload) == ("reserved", "old"), "the present delivery is left alone"
-    assert queue.ack(receipt).outcome == "acked"
-    if wait:
-        clock.advance(wait - 0.000001)
-        assert queue.reserve("mail") == []
-        clock.advance(0.000001)
-    message, again = take(queue, "mail")
-    assert (message.payload, message.attempts) == (payload, 1)
-    assert queue.ack(receipt).outcome == "lost", "that was another entry"
-    assert queue.ack(again).outcome == "acked"
-    assert queue.get("mail", "a") is None
-
-
-def test_of_several_pushes_onto_a_held_message_the_newest_counts(queue: Session) -> None:
-    queue.push("mail", "a", 0)
-    _, receipt = take(queue, "mail")
-    for number in (1, 2, 3):
-        assert queue.push("mail", "a", number, on_duplicate="replace").outcome == "held"
-    queue.ack(receipt)
-    assert [message.payload for message in queue.reserve("mail", None, 9)] == [3]
-
-
-@pytest.mark.parametrize("end", ["ack", "nack", "final", "move", "expire", "late ack"])
-def test_what_is_pushed_onto_a_held_message_is_never_lost(queue: Session, clock: Clock, end: str) -> None:
-    queue.push("mail", "a", "old")
-    _, receipt = take(queue, "mail", timeout_seconds=10)
-    queue.push("mail", "a", "new", on_duplicate="replace")
-    if end == "ack":
-        queue.ack(receipt)
-    elif end == "nack":
-        queue.nack(receipt)
-    elif end == "final":
-        queue.nack(receipt, final=True)
-    elif end == "move":
-        queue.move(receipt, "next")
-    clock.advance(20)
-    if end == "late ack":
-        assert queue.ack(receipt).outcome == "acked"
-    assert [message.payload for message in queue.reserve("mail", None, 9)] == ["new"]
-    assert [message.payload for message in queue.peek("next")] == (["old"] if end == "move" else [])
-    assert [message.payload for message in queue.peek("mail.dead")] == (["old"] if end == "final" else [])
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_a_binary_and_a_json_payload_can_take_each_others_place(queue: Session, binary: bool) -> None:
-    if binary:
-        queue.push("mail", "a", None)
-        _, receipt = take(queue, "mail")
-        assert queue.push_bytes("mail", "a", b"\x00", on_duplicate="replace").outcome == "held"
-    else:
-        queue.push_bytes("mail", "a", b"\x00")
-        _, receipt = take(queue, "mail")
-        assert queue.push("mail", "a", None, on_duplicate="replace").outcome == "held"
-    queue.ack(receipt)
-    message, _ = take(queue, "mail")
-    assert (message.payload, message.payload_bytes) == (None, b"\x00" if binary else None)
-
-
-def test_a_push_onto_an_expired_message_outlives_the_late_ack_of_the_old_one(
-    queue: Session, clock: Clock
-) -> None:
-    queue.push("mail", "a", "old")
-    _, receipt = take(queue, "mail", timeout_seconds=10)
-    clock.advance(10)
-    queue.push("mail", "a", "new", on_duplicate="replace")
-    queue.ack(receipt)
-    assert take(queue, "mail")[0].payload == "new"
-
-
-def test_the_newest_push_counts_over_one_that_came_before_the_timeout(queue: Session, clock: Clock) -> None:
-    queue.push("mail", "a", "oldest")
-    take(queue, "mail", timeout_seconds=10)
-    assert queue.push("mail", "a", "older", on_duplicate="replace").outcome == "held"
-    clock.advance(10)
-    queue.push("mail", "a", "newest", on_duplicate="replace")
-    message, receipt = take(queue, "mail")
-    assert message.payload == "newest"
-    assert queue.ack(receipt).outcome == "acked"
-    assert queue.reserve("mail") == []
-
-
-def test_push_back_is_a_debounce(queue: Session, clock: Clock) -> None:
-    for number in range(5):
-        queue.push("index", "page", number, delay_seconds=10, on_duplicate="push_back")
-        clock.advance(9)
-        assert queue.reserve("index") == []
-    clock.advance(1)
-    assert take(queue, "index")[0].payload == 0
-    assert queue.reserve("index") == []
-
-
-def test_keep_time_after_the_first_makes_a_batch_that_is_not_put_off(queue: Session, clock: Clock) -> None:
-    for number in range(3):
-        queue.push("index", "page", number, delay_seconds=10, on_duplicate="keep_time")
-        clock.advance(3)
-    clock.advance(1)
-    assert take(queue, "index")[0].payload == 2
-
-
-def push_until(queue: Session, clock: Clock, wanted: str) -> int:
-    """Push a message and bring it into that state; returns its delivery time."""
-    pushed = queue.push("mail", "a", "old", delay_seconds=50 if wanted == "scheduled" else 0)
-    assert pushed.scheduled_at
-    if wanted in ("reserved", "expired"):
-        take(queue, "mail", timeout_seconds=10)
-    clock.advance(10 if wanted == "expired" else 5)
-    assert state(queue, "mail", "a") == wanted
-    return pushed.scheduled_at

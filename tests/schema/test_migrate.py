@@ -1,13 +1,10 @@
 """The schema goes in, out, elsewhere and twice; nothing is left, and nothing of others' is touched."""
 
-import io
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -17,62 +14,20 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.pool import NullPool
 
 from pyqueue_sql import MigrationError, Queue, migrate, revision
 from pyqueue_sql.connect import ConnectionFailed, connect
 from pyqueue_sql.embedded import start_server
+from tests.schema.catalogs import CATALOGS, DEFINITIONS, HEAD, Rows, printed, rows
 
-CATALOGS = """
-select c.relkind::text, n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-where n.nspname !~ '^(pg_|information_schema)'
-union all select 'function', n.nspname, p.oid::regprocedure::text from pg_proc p
-join pg_namespace n on n.oid = p.pronamespace where n.nspname !~ '^(pg_|information_schema)'
-union all select 'type', n.nspname, t.typname from pg_type t join pg_namespace n on n.oid = t.typnamespace
-where n.nspname !~ '^(pg_|information_schema)'
-union all select 'schema', null, n.nspname from pg_namespace n where n.nspname !~ '^pg_(temp|toast_temp)'
-union all select 'trigger', null, t.tgname from pg_trigger t
-union all select 'rights', null, n.nspacl::text from pg_namespace n where n.nspname = 'public'
-order by 1, 2, 3
-"""
-DEFINITIONS = """
-select 'function' as what, pg_get_functiondef(p.oid) as text, p.proacl::text as rights,
-    obj_description(p.oid, 'pg_proc') as comment
-from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace
-union all select 'relation', c.relname || coalesce(pg_get_viewdef(c.oid), '') || (
-        select string_agg(concat_ws(' ', a.attname, a.atttypid::regtype, a.attnotnull, a.attidentity), ', '
-            order by a.attnum)
-        from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
-    c.relacl::text, obj_description(c.oid, 'pg_class')
-from pg_class c where c.relnamespace = quote_ident(current_schema())::regnamespace and c.relkind <> 'S'
-and c.relname !~ '^queue_version'
-order by 1, 2
-"""
 PATIENCE = "?options=-cstatement_timeout%3D20s"
-Rows = list[tuple[Any, ...]]
-
-
-def rows(url: str, text: str, schema: str | None = None) -> Rows:
-    with connect(url, schema=schema) as connection:
-        return connection.execute(text.encode()).fetchall()
-
-
-@pytest.fixture
-def empty_url(database_url: str) -> Iterator[str]:
-    """A database without the queue."""
-    name = f"{conninfo_to_dict(database_url)['dbname']}_empty"
-    with connect(database_url) as connection:
-        connection.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
-    yield database_url.rpartition("/")[0] + "/" + name
-    with connect(database_url) as connection:
-        connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
 
 def test_down_leaves_nothing(empty_url: str):
     before = rows(empty_url, CATALOGS)
     migrate.upgrade(empty_url)
-    assert migrate.current(empty_url) == "0001_queue"
+    assert migrate.current(empty_url) == HEAD
     assert rows(empty_url, CATALOGS) != before
     with connect(empty_url) as connection:
         Queue(connection).push("a", "k")
@@ -87,7 +42,7 @@ def test_down_twice_and_up_again(empty_url: str):
     migrate.downgrade(empty_url)
     migrate.downgrade(empty_url)
     migrate.upgrade(empty_url)
-    assert migrate.current(empty_url) == "0001_queue"
+    assert migrate.current(empty_url) == HEAD
 
 
 def test_up_twice_is_once(database_url: str):
@@ -98,7 +53,7 @@ def test_up_twice_is_once(database_url: str):
 
 
 def test_the_version_has_a_table_of_its_own(database_url: str):
-    assert rows(database_url, "select version_num from queue_version") == [("0001_queue",)]
+    assert rows(database_url, "select version_num from queue_version") == [(HEAD,)]
     assert rows(database_url, "select to_regclass('alembic_version')") == [(None,)]
 
 
@@ -111,7 +66,7 @@ def test_the_tables_are_the_ones_that_autogenerate_is_told_of(database_url: str)
 def test_another_schema_holds_all_of_it(empty_url: str, schema: str):
     before = rows(empty_url, CATALOGS)
     migrate.upgrade(empty_url, schema=schema)
-    assert migrate.current(empty_url, schema=schema) == "0001_queue"
+    assert migrate.current(empty_url, schema=schema) == HEAD
     assert migrate.current(empty_url) is None
     homes = "select distinct pronamespace::regnamespace::oid from pg_proc where proname ~ '^_?queue_'"
     where = f"select n.nspname::text from pg_namespace n where n.oid in ({homes})"
@@ -140,12 +95,6 @@ def test_two_installations_live_side_by_side(database_url: str):
 def test_a_search_path_that_names_no_schema_is_an_error(database_url: str):
     with pytest.raises(MigrationError, match="no current schema"):
         migrate.upgrade(f"{database_url}?options=-csearch_path%3Dnowhere")
-
-
-def printed(what: Any, **options: Any) -> str:
-    output = io.StringIO()
-    what(None, sql=True, output=output, **options)
-    return output.getvalue()
 
 
 @pytest.mark.parametrize("schema", [None, 'a "b"'])
@@ -198,7 +147,7 @@ def test_two_upgrades_at_once_make_one(empty_url: str):
     ]
     errors = [process.communicate(timeout=60)[1] for process in running]
     assert [process.returncode for process in running] == [0, 0, 0], errors
-    assert migrate.current(empty_url) == "0001_queue"
+    assert migrate.current(empty_url) == HEAD
 
 
 def test_an_upgrade_waits_for_another_and_then_finds_nothing_to_do(
@@ -215,7 +164,7 @@ def test_an_upgrade_waits_for_another_and_then_finds_nothing_to_do(
             assert not any(other.done() for other in others)
             assert migrate.current(empty_url) is None
         assert [other.result(timeout=60) for other in others] == [None, None]
-    assert migrate.current(empty_url) == "0001_queue"
+    assert migrate.current(empty_url) == HEAD
 
 
 def test_a_lock_on_a_table_is_tried_again(database_url: str, monkeypatch: pytest.MonkeyPatch):
@@ -241,14 +190,14 @@ def test_a_lock_that_stays_is_given_up_and_nothing_changed(
         reader.execute("select from delayed_queue")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             migrate.downgrade(f"{database_url}{PATIENCE}")
-    assert migrate.current(database_url) == "0001_queue"
+    assert migrate.current(database_url) == HEAD
 
 
 def test_an_upgrade_that_fails_leaves_nothing(empty_url: str):
     with connect(empty_url) as connection:
-        connection.execute("create view queue_stats as select 1 as mine")
+        connection.execute("create table queue_stats (mine integer)")
     before = rows(empty_url, CATALOGS)
-    with pytest.raises(psycopg.errors.DuplicateTable):
+    with pytest.raises(psycopg.errors.WrongObjectType):
         migrate.upgrade(empty_url)
     assert rows(empty_url, CATALOGS) == before
 
@@ -349,7 +298,7 @@ def test_it_can_be_a_branch_of_the_applications_migrations(empty_url: str, tmp_p
         versions = connection.scalars(
             sqlalchemy.text("select version_num from app.alembic_version order by 1")
         )
-        assert list(versions) == ["0001_queue", "own"]
+        assert list(versions) == [HEAD, "own"]
         paths = connection.scalars(
             sqlalchemy.text("select distinct unnest(proconfig) from pg_proc where proname = 'queue_push'")
         )

@@ -35,10 +35,6 @@ drop table queue_dedup;
 --;
 drop table queue_history;
 --;
-alter table queue_hold replica identity default;
---;
-alter table queue_count replica identity default;
---;
 drop index queue_kind_keeps;
 --;
 alter table queue_kind

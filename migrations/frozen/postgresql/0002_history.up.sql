@@ -1,15 +1,4 @@
 -- written by hand: the change of the tables
-alter table queue_kind
-    add column dedup_seconds numeric not null default 0,
-    add column history_seconds numeric not null default 0,
-    add column payload_shape jsonb;
---;
-create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
---;
-alter table queue_count replica identity full;
---;
-alter table queue_hold replica identity full;
---;
 -- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age.
 create table queue_history (
     p_kind                 text collate "C" not null,
@@ -121,3 +110,11 @@ comment on column queue_inbox.scheduled_at is 'Deliver at this time, in microsec
 comment on column queue_inbox.attempts is 'Deliveries that are behind it already; NULL: 0.';
 --;
 comment on column queue_inbox.max_attempts is 'Deliveries it may have; NULL: as its kind says.';
+--;
+alter table queue_kind
+    add column dedup_seconds numeric not null default 0,
+    add column history_seconds numeric not null default 0,
+    add column payload_shape jsonb;
+--;
+-- squawk-ignore require-concurrent-index-creation -- a row a kind
+create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;

@@ -1,0 +1,4 @@
+-- written by hand: the change of the tables
+alter table queue_hold replica identity default;
+--;
+alter table queue_count replica identity default;

