@@ -117,3 +117,15 @@ def test_a_batch_with_an_error_pushes_nothing(queue: Session) -> None:
 
 def test_an_empty_batch_is_no_error(queue: Session) -> None:
     assert queue.push_many("mail", []) == []
+
+
+def test_a_binary_payload_of_100_MB_comes_back_byte_for_byte(queue: Session) -> None:
+    queue.define("mail", history_seconds=60)
+    payload = bytes(range(256)) * 409_600
+    assert len(payload) == 104_857_600
+    queue.push_bytes("mail", "a", payload)
+    message, receipt = take(queue, "mail")
+    assert message.payload_bytes == payload
+    assert queue.ack(receipt).outcome == "acked"
+    (ended,) = queue.history("mail")
+    assert ended.payload_bytes == payload

@@ -270,7 +270,10 @@ class QueueMachine(RuleBasedStateMachine):
         if any(e.kind == to_kind for e in sources):
             return  # one makes room for the other, and which comes first isn't promised
         keys_there = {e.key for e in sources}
-        second = {**own, "key": "a" if "a" not in keys_there else "e"}  # which comes first isn't promised
+        second = {
+            **own,
+            "key": next(k for k in "abc" if k not in keys_there),
+        }  # which comes first isn't promised
         first = {name: value for name, value in own.items() if name != "key"}
         moves = [(one, first), (two, second), (one, first)]
         self.model.new_call()

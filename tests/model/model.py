@@ -53,7 +53,8 @@ class Model:
         self.history = [row for row in self.history if self.kinds[row[0]].settings["history_seconds"]]
 
     def _within_dedup(self, kind: str, memory: Memory) -> bool:
-        return memory.ended_at > self.now - self.kinds[kind].settings["dedup_seconds"] * SECOND
+        seconds = self.kinds[kind].settings["dedup_seconds"]
+        return seconds > 0 and memory.ended_at > self.now - seconds * SECOND
 
     def remembers(self, kind: str, key: str) -> bool | None:
         """Whether a push of that key is ignored because of one that ended; None: that can't be known."""
