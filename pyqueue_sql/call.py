@@ -60,10 +60,6 @@ def _pushed(rows: Sequence[Row]) -> Pushed:
     return Pushed(*rows[0])
 
 
-def _messages(rows: Sequence[Row]) -> list[Message]:
-    return to_messages(rows)
-
-
 def _message(rows: Sequence[Row]) -> Message | None:
     return Message(*rows[0]) if rows else None
 
@@ -136,13 +132,13 @@ def reserve(
     return Call(
         f"select {_COLUMNS}, receipt from queue_reserve(%s, %s, %s::integer, %s)",
         (kind, worker, max_messages, render(options)),
-        _messages,
+        to_messages,
     )
 
 
 def pop(kind: str, max_messages: int) -> Call[list[Message]]:
     """Take ready messages and remove them."""
-    return Call(f"select {_COLUMNS} from queue_pop(%s, %s::integer)", (kind, max_messages), _messages)
+    return Call(f"select {_COLUMNS} from queue_pop(%s, %s::integer)", (kind, max_messages), to_messages)
 
 
 def extend(receipt: str, seconds: float) -> Call[Outcome]:
@@ -211,7 +207,7 @@ def get(kind: str, key: str) -> Call[Message | None]:
 def peek(kind: str, max_messages: int) -> Call[list[Message]]:
     """Look at what comes next."""
     return Call(
-        f"select {_COLUMNS}, null, state from queue_peek(%s, %s::integer)", (kind, max_messages), _messages
+        f"select {_COLUMNS}, null, state from queue_peek(%s, %s::integer)", (kind, max_messages), to_messages
     )
 
 

@@ -85,6 +85,7 @@ revoke all on function
     _queue_take_back(bigint[], bigint),
     _queue_take_in(),
     _queue_text(jsonb, text),
+    _queue_ticks(),
     _queue_tidy(queue_kind, bigint, bigint),
     queue_ack(text, jsonb),
     queue_ack_many(jsonb, jsonb),

@@ -19,6 +19,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_now.sql
 \ir routines/queue_time.sql
 \ir routines/queue_timestamp.sql
+\ir routines/_queue_ticks.sql
 
 -- routines: parameters and errors
 \ir routines/_queue_fail.sql

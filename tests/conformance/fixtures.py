@@ -22,6 +22,8 @@ class Clock(Protocol):
 
     def advance(self, seconds: float) -> None: ...
 
+    def nothing_takes_time(self) -> None: ...
+
 
 class Connect(Protocol):
     """Opens another session."""

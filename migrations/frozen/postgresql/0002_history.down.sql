@@ -7,6 +7,8 @@ drop function _queue_landed(queue_inbox, bigint);
 --;
 drop function _queue_tidy(queue_kind, bigint, bigint);
 --;
+drop function _queue_ticks();
+--;
 drop function _queue_prune_by_the_way(text, bigint, bigint);
 --;
 drop function _queue_prune_kind(text, bigint, bigint);

@@ -4,7 +4,7 @@ declare
     v_lane constant integer := 8 + 5 * in_bounds[8]; -- 8: the timetable; 13, 18, …: the lanes
     v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 8 then 5 else v_lane + 1 end]);
     v_low constant bigint := greatest(v_high - in_bounds[10], 0);
-    v_start constant bigint := date_part('epoch', clock_timestamp()) * 1000000;
+    v_start constant bigint := _queue_ticks();
     v_took bigint;
     v_first bigint;
 begin
@@ -18,7 +18,7 @@ begin
                 and q.ready_at between v_low and v_high and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
-    v_took := date_part('epoch', clock_timestamp()) * 1000000 - v_start;
+    v_took := _queue_ticks() - v_start;
     bounds[10] := case when v_took < 2000 then least(in_bounds[10] * 2, 1000000000000000)
         when v_took > 10000 then greatest(in_bounds[10] / 2, 1000) else in_bounds[10] end;
     bounds[1] := v_start + 50 * v_took;

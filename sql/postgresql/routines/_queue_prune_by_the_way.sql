@@ -1,6 +1,6 @@
 create or replace function _queue_prune_by_the_way(in_kind text, in_now bigint, in_max bigint) returns void language plpgsql as $$
 declare
-    v_start constant bigint := date_part('epoch', clock_timestamp()) * 1000000;
+    v_start constant bigint := _queue_ticks();
     v_next constant bigint := nullif(current_setting('pyqueue.prune', true), '')::bigint;
     v_took bigint;
 begin
@@ -8,7 +8,7 @@ begin
         return;
     end if;
     perform _queue_prune_kind(in_kind, in_now, in_max);
-    v_took := date_part('epoch', clock_timestamp()) * 1000000 - v_start;
+    v_took := _queue_ticks() - v_start;
     if v_took > 1000 + 20 * in_max then
         perform set_config('pyqueue.prune', (v_start + 50 * v_took)::text, false);
     end if;

@@ -4,7 +4,7 @@ declare
     v_name constant text := 'pyqueue.b' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
     v_text constant text := current_setting(v_name, true);
     v_bounds bigint[] := nullif(v_text, '')::bigint[];
-    v_start bigint := date_part('epoch', clock_timestamp()) * 1000000;
+    v_start bigint := _queue_ticks();
     v_found bigint;
     v_took bigint;
     v_offset integer;
@@ -34,22 +34,22 @@ begin
         if tids is not null then
             return;
         end if;
-        v_start := date_part('epoch', clock_timestamp()) * 1000000;
+        v_start := _queue_ticks();
     end if;
     loop
         v_low := coalesce(v_bounds[5 + v_offset], 0);
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
-            v_found := date_part('epoch', clock_timestamp()) * 1000000;
+            v_found := _queue_ticks();
             v_first := _queue_promote(in_kind, v_low, in_now, case when v_offset is null then 0 else in_now - 1000000 end,
                 in_max);
-            v_start := v_start + date_part('epoch', clock_timestamp()) * 1000000 - v_found;
+            v_start := v_start + _queue_ticks() - v_found;
         end if;
         select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
         from _queue_scan(in_kind, in_now, in_max, v_bounds, v_offset, v_first) s;
-        v_took := date_part('epoch', clock_timestamp()) * 1000000 - v_start;
+        v_took := _queue_ticks() - v_start;
         exit when tids is not null or v_offset is null or slow;
         v_offset := null; -- nothing there: look from the start, unless that is known to be slow
-        v_start := date_part('epoch', clock_timestamp()) * 1000000;
+        v_start := _queue_ticks();
     end loop;
     if v_text is null and v_took < 20000 then
         null; -- the first call of a session is slow for other reasons

@@ -11,7 +11,9 @@ declare
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
         perform count(o.p_key)
-        from landed l, _queue_landed(case when v_shapes or (char_length(l.p_kind) between 1 and 95
+        from landed l, _queue_landed(case when v_shapes and (
+            select k.payload_shape from queue_kind k where k.p_kind = l.p_kind) is not null
+            or (char_length(l.p_kind) between 1 and 95
             and char_length(l.p_key) between 1 and 200 and l.headers is null and l.payload_bytes is null
             and not jsonb_path_exists(l.payload::jsonb, '$.**{31}')
             and num_nonnulls(l.priority, l.delay_seconds, l.scheduled_at, l.attempts, l.max_attempts) = 0) is not true
