@@ -83,23 +83,26 @@ def waits(visible: tuple[Any, ...]) -> bool:
     return visible[-1] in ("scheduled", "reserved")
 
 
-def compare_delivery(got: Sequence[Message], walked: Sequence[Entry], met: bool) -> list[Entry]:
+def compare_delivery(
+    got: Sequence[Message], walked: Sequence[Entry], met: bool, line: Sequence[Entry]
+) -> list[Entry]:
     """Return the entries that were delivered, in the server's order, which has to be that of the model.
 
     Args:
         got: what the server delivered.
-        walked: what the model would.
+        walked: what the model would; of several in the same place the server may have taken another.
+        line: all messages of the kind.
         met: whether something stood between them that couldn't be delivered: then only who comes counts, not
             in which order.
     """
-    of_key = {entry.key: entry for entry in walked}
-    same_place = {entry.key: entry.rank() for entry in walked}
-    assert len(got) == len(walked), f"{[m.key for m in got]} for {list(of_key)}"
+    assert len(got) == len(walked), f"{[m.key for m in got]} for {[e.key for e in walked]}"
+    of_key = {entry.key: entry for entry in line}
     taken = [of_key[message.key] for message in got]
+    assert sorted(e.rank() for e in taken) == sorted(e.rank() for e in walked)
     for message, entry in zip(got, taken, strict=True):
         assert (message.payload, message.payload_bytes, message.headers) == entry.content
         assert (message.priority, message.created_at) == (entry.priority, entry.created_at)
-    ranks = [same_place[message.key] for message in got]
+    ranks = [entry.rank() for entry in taken]
     assert met or ranks == sorted(ranks), f"not in order of delivery: {[m.key for m in got]}"
     return taken
 

@@ -177,7 +177,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.model.new_call()
         got = self.queue.reserve(kind, "worker", most, timeout_seconds=timeout)
         walked, met = self.model.walk(kind, most)
-        taken = compare_delivery(got, walked, met)
+        taken = compare_delivery(got, walked, met, self.model.of(kind))
         self.model.reserve(taken, "worker", timeout or self.model.kinds[kind].settings["timeout_seconds"])
         for message, entry in zip(got, taken, strict=True):
             entry.receipt = message.receipt
@@ -191,7 +191,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.model.new_call()
         got = self.queue.pop(kind, most)
         walked, met = self.model.walk(kind, most)
-        taken = compare_delivery(got, walked, met)
+        taken = compare_delivery(got, walked, met, self.model.of(kind))
         assert [m.attempts for m in got] == [e.attempts + 1 for e in taken]
         self.model.pop(taken)
         self.touched(kind)
