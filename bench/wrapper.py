@@ -22,6 +22,7 @@ import sqlalchemy
 from psycopg.rows import tuple_row
 
 from pyqueue_sql import AsyncQueue, Queue, call, migrate
+from pyqueue_sql.dialect import postgresql_text
 from pyqueue_sql.embedded import start_server
 
 PAYLOAD = {"to": "ann@example.org", "subject": "Welcome", "tries": [1, 2, 3]}
@@ -61,25 +62,31 @@ async def compare(driver: Callable[[], Any], client: Callable[[], Any], undo: Ca
 
 
 def over_psycopg(connection: psycopg.Connection[Any], what: call.Call[Any]) -> Callable[[], Any]:
-    return lambda: connection.cursor(row_factory=tuple_row).execute(what.text, what.params).fetchall()
+    text = postgresql_text(what.what)
+    return lambda: connection.cursor(row_factory=tuple_row).execute(text, what.params).fetchall()
 
 
 def over_sqlalchemy(connection: sqlalchemy.Connection, what: call.Call[Any]) -> Callable[[], Any]:
-    return lambda: connection.exec_driver_sql(what.text, what.params).fetchall()
+    text = postgresql_text(what.what)
+    return lambda: connection.exec_driver_sql(text, what.params).fetchall()
 
 
 def over_async_psycopg(connection: psycopg.AsyncConnection[Any], what: call.Call[Any]) -> Timed:
+    text = postgresql_text(what.what)
+
     async def run() -> Any:
         cursor = connection.cursor(row_factory=tuple_row)
-        await cursor.execute(what.text, what.params)
+        await cursor.execute(text, what.params)
         return await cursor.fetchall()
 
     return run
 
 
 def over_async_sqlalchemy(connection: Any, what: call.Call[Any]) -> Timed:
+    text = postgresql_text(what.what)
+
     async def run() -> Any:
-        return (await connection.exec_driver_sql(what.text, what.params)).fetchall()
+        return (await connection.exec_driver_sql(text, what.params)).fetchall()
 
     return run
 

@@ -3,20 +3,23 @@
 from alembic import context
 
 from pyqueue_sql.migrate import VERSION_TABLE
-from pyqueue_sql.revision import execute, quote
+from pyqueue_sql.revision import OPTIONAL_LAST, enter, execute, optional
 
 schema = context.config.attributes["schema"]
 to_base = context.get_revision_argument() is None
 
+settings = {"version_table": VERSION_TABLE, OPTIONAL_LAST: True}
+
 if context.is_offline_mode():
-    context.configure(dialect_name="postgresql", version_table=VERSION_TABLE)
+    context.configure(dialect_name=context.config.attributes["dialect"], **settings)
 else:
-    context.configure(connection=context.config.attributes["connection"], version_table=VERSION_TABLE)
+    context.configure(connection=context.config.attributes["connection"], **settings)
 
 with context.begin_transaction():
     if context.is_offline_mode() and schema:
-        execute(context.get_context(), f"create schema if not exists {quote(schema)}")
-        execute(context.get_context(), f"set local search_path to {quote(schema)}, pg_temp")
+        enter(context.get_context(), schema)
     context.run_migrations()
     if to_base:
         execute(context.get_context(), f"drop table if exists {VERSION_TABLE}")
+    else:
+        optional(context.get_context(), context.get_revision_argument())

@@ -14,8 +14,9 @@ class AsyncQueue(Queue[C]):
     """The routines over one asynchronous connection; see `Queue`, of which every method is awaited here.
 
     Args:
-        connection: an async connection of psycopg 3; or an async connection, engine, session or scoped
-            session of SQLAlchemy, with psycopg 3 below it.
+        connection: an async connection of psycopg 3 or a connection of aiomysql; or an async connection,
+            engine, session or scoped session of SQLAlchemy, with one of them below it (postgresql+psycopg,
+            mysql+aiomysql, mariadb+aiomysql).
     """
 
     _ways: ClassVar = through.ASYNC

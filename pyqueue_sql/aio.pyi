@@ -1,6 +1,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, Unpack
 
+import aiomysql  # pyright: ignore[reportMissingTypeStubs]
 import psycopg
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_scoped_session
 from typing_extensions import TypeVar
@@ -11,6 +12,7 @@ from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOpt
 C = TypeVar(
     "C",
     bound=psycopg.AsyncConnection[Any]
+    | aiomysql.Connection
     | AsyncConnection
     | AsyncEngine
     | AsyncSession

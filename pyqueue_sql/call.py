@@ -1,13 +1,14 @@
-"""Every call as a value: its SQL, its parameters, and how its rows become a result.
+"""Every call as a value: what it calls, its arguments, and how its rows become a result.
 
-This is the only module with the SQL of calls. It executes nothing, so that clients of any kind share it.
+Nothing here knows a dialect (see `dialect`) and nothing is executed, so that clients of any kind share it.
 Columns are named, because a newer server may answer with more of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, LiteralString, NamedTuple, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pyqueue_sql.models import (
     Ended,
@@ -24,34 +25,120 @@ from pyqueue_sql.options import plain, render, to_json
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
+Argument = Literal["text", "json", "bytes", "integer", "bigint", "numeric"]
+
+
+class Column(NamedTuple):
+    """A column of an answer, with its type where that is neither text nor bytes nor a plain integer."""
+
+    name: str
+    type: str
+    """json, number, count, boolean, timestamp, or the empty string; an absent one is always null."""
+
+
+def _columns(text: str) -> tuple[Column, ...]:
+    parts = (one.strip().partition(" ") for one in text.split(","))
+    return tuple(Column(name, type_) for name, _, type_ in parts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Routine:
+    """A routine, one object for each way to call it, so that what is made of it is made once."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    columns: tuple[Column, ...]
+    defaults: int = 0
+    """How many of its last parameters are left to their defaults."""
+    scalar: bool = False
+    """Whether it answers with one value."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Relation:
+    """A view or table to select from, one object for each way to ask."""
+
+    name: str
+    columns: tuple[Column, ...]
+    where: tuple[str, ...] = ()
+    """Columns that are equal to the first arguments."""
+    order: str = ""
+    limit: bool = False
+    """Whether the last argument is how many rows at most."""
 
 
 class Call(NamedTuple, Generic[T]):
-    """A call that is ready to be executed."""
+    """A call that is ready to be rendered and executed."""
 
-    text: LiteralString
+    what: Routine | Relation
     params: tuple[object, ...]
     result: Callable[[Sequence[Row]], T]
 
 
-_COLUMNS = (
-    "p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,"
-    " created_at, reserved_at, attempts, reserved_by"
+_MESSAGE = _columns(
+    "p_kind, p_key, payload json, payload_bytes, headers json, priority, scheduled_at,"
+    " scheduled_at_initially, created_at, reserved_at, attempts, reserved_by"
 )
-_KIND = (
-    "p_kind, timeout_seconds::float8, max_attempts, backoff_seconds::float8, backoff_factor::float8,"
-    " backoff_max_seconds::float8, jitter::float8, dead_letter_kind, paused,"
-    " dedup_seconds::float8, history_seconds::float8, payload_shape"
+_RESERVED = (*_MESSAGE, Column("receipt", ""))
+_SEEN = (*_MESSAGE, Column("receipt", "absent"), Column("state", ""))
+_PUSHED = _columns("p_kind, p_key, scheduled_at, outcome")
+_PUSHED_MANY = _columns("p_key, outcome")
+_OUTCOME = _columns("receipt, outcome")
+_KIND = _columns(
+    "p_kind, timeout_seconds number, max_attempts, backoff_seconds number, backoff_factor number,"
+    " backoff_max_seconds number, jitter number, dead_letter_kind, paused boolean,"
+    " dedup_seconds number, history_seconds number, payload_shape json"
 )
-_STATS = (
-    "p_kind, paused, ready, scheduled, reserved, expired, waiting, total, next_at,"
-    " oldest_ready_seconds::float8, pushed_total, reserved_total, popped_total, acked_total, nacked_total,"
-    " moved_total, dead_total, expired_total"
+_STATS = _columns(
+    "p_kind, paused boolean, ready count, scheduled count, reserved count, expired count, waiting count,"
+    " total count, next_at timestamp, oldest_ready_seconds number, pushed_total count, reserved_total count,"
+    " popped_total count, acked_total count, nacked_total count, moved_total count, dead_total count,"
+    " expired_total count"
 )
-_ENDED = (
-    "p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,"
-    " scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors"
+_ENDED = _columns(
+    "p_kind, p_key, entry, outcome, to_kind, payload json, payload_bytes, headers json, priority,"
+    " scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors json"
 )
+_CHANGED = _columns("changed boolean")
+
+_PUSH = Routine("queue_push", ("text", "text", "json", "json"), _PUSHED)
+_PUSH_BYTES = Routine("queue_push_bytes", ("text", "text", "bytes", "json"), _PUSHED)
+_PUSH_MANY = Routine("queue_push_many", ("text", "json", "json"), _PUSHED_MANY)
+_RESERVE = Routine("queue_reserve", ("text", "text", "integer", "json"), _RESERVED)
+_POP = Routine("queue_pop", ("text", "integer"), _MESSAGE, defaults=1)
+_EXTEND = Routine("queue_extend", ("text", "numeric"), _OUTCOME)
+_EXTEND_MANY = Routine("queue_extend_many", ("json", "numeric"), _OUTCOME)
+_ACK = Routine("queue_ack", ("text",), _OUTCOME, defaults=1)
+_ACK_MANY = Routine("queue_ack_many", ("json",), _OUTCOME, defaults=1)
+_NACK = Routine("queue_nack", ("text", "json"), _OUTCOME)
+_NACK_MANY = Routine("queue_nack_many", ("json", "json"), _OUTCOME)
+_MOVE = Routine("queue_move", ("text", "text", "json"), _OUTCOME)
+_MOVE_MANY = Routine("queue_move_many", ("json", "json"), _OUTCOME)
+_GET = Routine("queue_get", ("text", "text"), _SEEN)
+_PEEK = Routine("queue_peek", ("text", "integer"), _SEEN, defaults=1)
+_REMOVE = Routine("queue_remove", ("text", "text"), _columns("outcome"), scalar=True)
+_PURGE = Routine("queue_purge", ("text", "bigint"), _columns("purged count"), scalar=True)
+_DEFINE = Routine("queue_define", ("text", "json"), _KIND)
+_DROP = Routine("queue_drop", ("text",), _KIND)
+_PAUSE = Routine("queue_pause", ("text",), _CHANGED, scalar=True)
+_RESUME = Routine("queue_resume", ("text",), _CHANGED, scalar=True)
+_REDRIVE = Routine("queue_redrive", ("text", "bigint"), _columns("went count, stayed count"))
+_PRUNE = Routine("queue_prune", ("bigint",), _columns("pruned count"), scalar=True)
+_STATS_OF_ALL = Relation("queue_stats", _STATS, order="p_kind")
+_STATS_OF_ONE = Relation("queue_stats", _STATS, ("p_kind",))
+
+
+def _history(*where: str) -> Relation:
+    return Relation("queue_history", _ENDED, where, order="finished_at desc, entry desc", limit=True)
+
+
+# each with a text of its own, so that the index serves it whatever the plan
+_HISTORY = {
+    (False, False): _history(),
+    (True, False): _history("p_kind"),
+    (False, True): _history("p_key"),
+    (True, True): _history("p_kind", "p_key"),
+}
 _NULLABLE = ("payload", "headers")
 """A payload of null is a payload, and headers of null are none: neither is the same as leaving them alone."""
 
@@ -94,20 +181,12 @@ def _scalar(rows: Sequence[Row]) -> Any:
 
 def push(kind: str, key: str | None, payload: Any, options: Mapping[str, Any]) -> Call[Pushed]:
     """Put one message."""
-    return Call(
-        "select p_kind, p_key, scheduled_at, outcome from queue_push(%s, %s, %s, %s)",
-        (kind, key, to_json(payload), render(options)),
-        _pushed,
-    )
+    return Call(_PUSH, (kind, key, to_json(payload), render(options)), _pushed)
 
 
 def push_bytes(kind: str, key: str | None, payload_bytes: bytes, options: Mapping[str, Any]) -> Call[Pushed]:
     """Put one message with a binary payload."""
-    return Call(
-        "select p_kind, p_key, scheduled_at, outcome from queue_push_bytes(%s, %s, %s, %s)",
-        (kind, key, payload_bytes, render(options)),
-        _pushed,
-    )
+    return Call(_PUSH_BYTES, (kind, key, payload_bytes, render(options)), _pushed)
 
 
 def push_many(
@@ -118,162 +197,121 @@ def push_many(
     def pushed(rows: Sequence[Row]) -> list[Pushed]:
         return [Pushed(kind, key, None, outcome) for key, outcome in rows]
 
-    return Call(
-        "select p_key, outcome from queue_push_many(%s, %s, %s)",
-        (kind, to_json([plain(message, _NULLABLE) for message in messages]), render(options)),
-        pushed,
-    )
+    batch = to_json([plain(message, _NULLABLE) for message in messages])
+    return Call(_PUSH_MANY, (kind, batch, render(options)), pushed)
 
 
 def reserve(
     kind: str, worker: str | None, max_messages: int, options: Mapping[str, Any]
 ) -> Call[list[Message]]:
     """Take ready messages and hold them."""
-    return Call(
-        f"select {_COLUMNS}, receipt from queue_reserve(%s, %s, %s::integer, %s)",
-        (kind, worker, max_messages, render(options)),
-        to_messages,
-    )
+    return Call(_RESERVE, (kind, worker, max_messages, render(options)), to_messages)
 
 
 def pop(kind: str, max_messages: int) -> Call[list[Message]]:
     """Take ready messages and remove them."""
-    return Call(f"select {_COLUMNS} from queue_pop(%s, %s::integer)", (kind, max_messages), to_messages)
+    return Call(_POP, (kind, max_messages), to_messages)
 
 
 def extend(receipt: str, seconds: float) -> Call[Outcome]:
     """Keep a hold."""
-    return Call("select receipt, outcome from queue_extend(%s, %s::numeric)", (receipt, seconds), _outcome)
+    return Call(_EXTEND, (receipt, seconds), _outcome)
 
 
 def extend_many(receipts: Iterable[str], seconds: float) -> Call[list[Outcome]]:
     """Keep many holds."""
-    return Call(
-        "select receipt, outcome from queue_extend_many(%s, %s::numeric)",
-        (to_json(list(receipts)), seconds),
-        _outcomes,
-    )
+    return Call(_EXTEND_MANY, (to_json(list(receipts)), seconds), _outcomes)
 
 
 def ack(receipt: str) -> Call[Outcome]:
     """Say that a message is done."""
-    return Call("select receipt, outcome from queue_ack(%s)", (receipt,), _outcome)
+    return Call(_ACK, (receipt,), _outcome)
 
 
 def ack_many(receipts: Iterable[str]) -> Call[list[Outcome]]:
     """Say that many messages are done."""
-    return Call("select receipt, outcome from queue_ack_many(%s)", (to_json(list(receipts)),), _outcomes)
+    return Call(_ACK_MANY, (to_json(list(receipts)),), _outcomes)
 
 
 def nack(receipt: str, options: Mapping[str, Any]) -> Call[Outcome]:
     """Give a message back for a later try."""
-    return Call(
-        "select receipt, outcome from queue_nack(%s, %s)", (receipt, render(options, _NULLABLE)), _outcome
-    )
+    return Call(_NACK, (receipt, render(options, _NULLABLE)), _outcome)
 
 
 def nack_many(receipts: Iterable[str], options: Mapping[str, Any]) -> Call[list[Outcome]]:
     """Give many messages back for a later try."""
-    return Call(
-        "select receipt, outcome from queue_nack_many(%s, %s)",
-        (to_json(list(receipts)), render(options, _NULLABLE)),
-        _outcomes,
-    )
+    return Call(_NACK_MANY, (to_json(list(receipts)), render(options, _NULLABLE)), _outcomes)
 
 
 def move(receipt: str, to_kind: str, options: Mapping[str, Any]) -> Call[Outcome]:
     """Hand a message to the next kind."""
-    return Call(
-        "select receipt, outcome from queue_move(%s, %s, %s)",
-        (receipt, to_kind, render(options, _NULLABLE)),
-        _outcome,
-    )
+    return Call(_MOVE, (receipt, to_kind, render(options, _NULLABLE)), _outcome)
 
 
 def move_many(moves: Iterable[Mapping[str, Any]], options: Mapping[str, Any]) -> Call[list[Outcome]]:
     """Hand many messages to their next kinds in one statement."""
-    return Call(
-        "select receipt, outcome from queue_move_many(%s, %s)",
-        (to_json([plain(one, _NULLABLE) for one in moves]), render(options, _NULLABLE)),
-        _outcomes,
-    )
+    batch = to_json([plain(one, _NULLABLE) for one in moves])
+    return Call(_MOVE_MANY, (batch, render(options, _NULLABLE)), _outcomes)
 
 
 def get(kind: str, key: str) -> Call[Message | None]:
     """Look at one message."""
-    return Call(f"select {_COLUMNS}, null, state from queue_get(%s, %s)", (kind, key), _message)
+    return Call(_GET, (kind, key), _message)
 
 
 def peek(kind: str, max_messages: int) -> Call[list[Message]]:
     """Look at what comes next."""
-    return Call(
-        f"select {_COLUMNS}, null, state from queue_peek(%s, %s::integer)", (kind, max_messages), to_messages
-    )
+    return Call(_PEEK, (kind, max_messages), to_messages)
 
 
 def remove(kind: str, key: str) -> Call[RemoveOutcome]:
     """Remove a message that nobody holds."""
-    return Call("select * from queue_remove(%s, %s)", (kind, key), _scalar)
+    return Call(_REMOVE, (kind, key), _scalar)
 
 
 def purge(kind: str, max_messages: int | None) -> Call[int]:
     """Remove all that nobody holds."""
-    return Call("select * from queue_purge(%s, %s::bigint)", (kind, max_messages), _scalar)
+    return Call(_PURGE, (kind, max_messages), _scalar)
 
 
 def define(kind: str, options: Mapping[str, Any]) -> Call[Kind]:
     """Change the settings of a kind."""
-    return Call(f"select {_KIND} from queue_define(%s, %s)", (kind, render(options, options)), _kind)
+    return Call(_DEFINE, (kind, render(options, options)), _kind)
 
 
 def drop(kind: str) -> Call[Kind]:
     """Forget a kind with what waits in it."""
-    return Call(f"select {_KIND} from queue_drop(%s)", (kind,), _kind)
+    return Call(_DROP, (kind,), _kind)
 
 
 def pause(kind: str) -> Call[bool]:
     """Stop deliveries."""
-    return Call("select * from queue_pause(%s)", (kind,), _scalar)
+    return Call(_PAUSE, (kind,), _scalar)
 
 
 def resume(kind: str) -> Call[bool]:
     """Go on with deliveries."""
-    return Call("select * from queue_resume(%s)", (kind,), _scalar)
+    return Call(_RESUME, (kind,), _scalar)
 
 
 def redrive(kind: str, max_messages: int | None) -> Call[Redriven]:
     """Send dead letters back."""
-    return Call("select went, stayed from queue_redrive(%s, %s::bigint)", (kind, max_messages), _redriven)
+    return Call(_REDRIVE, (kind, max_messages), _redriven)
 
 
 def prune(max_rows: int | None) -> Call[int]:
     """Remove what is past its time."""
-    return Call("select * from queue_prune(%s::bigint)", (max_rows,), _scalar)
+    return Call(_PRUNE, (max_rows,), _scalar)
 
 
 def stats(kind: str | None) -> Call[list[Stats]]:
     """Count."""
     if kind is None:
-        return Call(f"select {_STATS} from queue_stats order by p_kind", (), _stats)
-    return Call(f"select {_STATS} from queue_stats where p_kind = %s", (kind,), _stats)
+        return Call(_STATS_OF_ALL, (), _stats)
+    return Call(_STATS_OF_ONE, (kind,), _stats)
 
 
 def history(kind: str | None, key: str | None, max_messages: int) -> Call[list[Ended]]:
     """Look at what ended."""
-    # each with a text of its own, so that the index serves it whatever the plan
-    newest = "order by finished_at desc, entry desc limit %s::bigint"
-    if kind is None and key is None:
-        return Call(f"select {_ENDED} from queue_history {newest}", (max_messages,), _ended)
-    if key is None:
-        return Call(
-            f"select {_ENDED} from queue_history where p_kind = %s {newest}", (kind, max_messages), _ended
-        )
-    if kind is None:
-        return Call(
-            f"select {_ENDED} from queue_history where p_key = %s {newest}", (key, max_messages), _ended
-        )
-    return Call(
-        f"select {_ENDED} from queue_history where p_kind = %s and p_key = %s {newest}",
-        (kind, key, max_messages),
-        _ended,
-    )
+    given = tuple(one for one in (kind, key) if one is not None)
+    return Call(_HISTORY[kind is not None, key is not None], (*given, max_messages), _ended)

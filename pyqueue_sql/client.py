@@ -11,6 +11,7 @@ from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOpt
 
 if TYPE_CHECKING:
     import psycopg
+    import pymysql
     import sqlalchemy
     from sqlalchemy.orm import Session, scoped_session
     from typing_extensions import TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     C = TypeVar(
         "C",
         bound=psycopg.Connection[Any]
+        | pymysql.Connection[Any]
         | sqlalchemy.Connection
         | sqlalchemy.Engine
         | Session
@@ -37,9 +39,15 @@ class Queue(Generic[C]):
 
     The caller owns the transaction: nothing here commits or rolls back, so that a push rides in the
     application's own transaction, together with what else the application did there, or not at all. That
-    holds for a psycopg connection, and for a connection and a session of SQLAlchemy, with their savepoints.
-    With `autocommit`, and over an engine, each call is a transaction of its own. The search path of the
-    connection has to lead to the schema that holds the queue.
+    holds for a connection of psycopg or PyMySQL, and for a connection and a session of SQLAlchemy, with their
+    savepoints. With `autocommit`, and over an engine, each call is a transaction of its own. The search path
+    of the connection has to lead to the schema that holds the queue; on MariaDB and MySQL its database has to
+    be the one.
+
+    On MariaDB and MySQL a call that is a transaction of its own is made again, up to five times, where the
+    server ended it as the victim of a deadlock or because a lock didn't come in time (1213, 1205). In a
+    transaction of the caller's both errors come through, and the caller makes the transaction again.
+    Connections there have to be in utf8mb4, which is the default of the drivers.
 
     A session joins by its `connection()`. What is pending in it is not flushed by a call, since no routine
     reads the application's tables: it is at the session's next flush or commit, in the same transaction. A
@@ -50,12 +58,13 @@ class Queue(Generic[C]):
     of SQLAlchemy where the call went through it. That a receipt is lost is an answer, not an error.
 
     Args:
-        connection: a connection of psycopg 3; or a connection, an engine, a session or a scoped session of
-            SQLAlchemy, with psycopg 3 below it. How rows and cursors are made there doesn't matter.
+        connection: a connection of psycopg 3 or PyMySQL; or a connection, an engine, a session or a scoped
+            session of SQLAlchemy, with one of them below it (postgresql+psycopg, mysql+pymysql,
+            mariadb+pymysql). How rows and cursors are made there doesn't matter.
 
     Raises:
-        TypeError: it is something else. Where it isn't known yet what a session is bound to, the first call
-            raises that.
+        TypeError: it is something else. What isn't known yet (what a session is bound to, the character
+            set of a connection) the first call raises.
     """
 
     _ways: ClassVar = through.SYNC
@@ -95,7 +104,11 @@ class Queue(Generic[C]):
     def push_bytes(
         self, kind: str, key: str | None, payload_bytes: bytes, **options: Unpack[PushOptions]
     ) -> Pushed:
-        """Put one message whose payload comes back byte for byte; else the same as `push`."""
+        """Put one message whose payload comes back byte for byte; else the same as `push`.
+
+        On MariaDB and MySQL what doesn't fit into `max_allowed_packet` ends the connection (2006 or 1153).
+        Bytes go as base64, four for three of them.
+        """
         return self._run(call.push_bytes(kind, key, payload_bytes, options))
 
     def push_many(

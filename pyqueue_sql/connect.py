@@ -3,37 +3,64 @@
 # ruff: noqa: N818 -- named after what happened
 from __future__ import annotations
 
+import importlib
 import re
-from typing import Any
-from urllib.parse import unquote
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+if TYPE_CHECKING:
+    import pymysql
+
+    Connection: TypeAlias = psycopg.Connection[Any] | pymysql.Connection[Any]
+
 FORM = "postgresql://user:password@host:port/database"
+MYSQL_FORM = "mysql://user:password@host:port/database"
+MYSQL = frozenset({"mysql", "mysql+pymysql", "mariadb", "mariadb+pymysql"})
 
 
 class ConnectionFailed(Exception):
     """No connection could be made: the server isn't there or doesn't let us in, or the URL isn't one."""
 
 
-def connect(url: str, *, autocommit: bool = True, schema: str | None = None) -> psycopg.Connection[Any]:
-    """Return a new connection.
+def is_mysql(url: str) -> bool:
+    """Whether the URL is one of MariaDB or MySQL, by what stands before its `://`."""
+    return url.partition("://")[0] in MYSQL and "://" in url
+
+
+def connect(url: str, *, autocommit: bool = True, schema: str | None = None) -> Connection:
+    """Return a new connection, of psycopg or of PyMySQL; as a context manager it closes at the end.
 
     Args:
-        url: postgresql://…, also with the +psycopg of SQLAlchemy, or a connection string of libpq.
+        url: postgresql://…, also with the +psycopg of SQLAlchemy, or a connection string of libpq; or mysql://…
+            or mariadb://…, also with +pymysql. Those take of PyMySQL's parameters, after a question mark,
+            unix_socket, connect_timeout, read_timeout, write_timeout (seconds), and ssl_ca, ssl_cert,
+            ssl_key, ssl_disabled, ssl_verify_cert and ssl_verify_identity.
         autocommit: whether each statement is a transaction of its own.
-        schema: where the queue is, for the search path; None: as the server has it.
+        schema: where the queue is, for the search path; None: as the server has it. On MariaDB and MySQL
+            another database than that of the URL.
 
     Raises:
         ConnectionFailed: see there.
+        pymysql.Error: there is no such database as `schema`.
     """
+    how = connect_mysql if is_mysql(url) else connect_postgresql
+    return how(url, autocommit=autocommit, schema=schema)
+
+
+def connect_postgresql(
+    url: str, *, autocommit: bool = True, schema: str | None = None
+) -> psycopg.Connection[Any]:
+    """Return a new connection of psycopg; see `connect`."""
     scheme, separator, rest = url.partition("://")
     plain = f"{scheme.removesuffix('+psycopg')}://{rest}" if separator else url
     try:
         parts = conninfo_to_dict(plain)
     except psycopg.ProgrammingError:
-        raise ConnectionFailed(f"that is no URL of a PostgreSQL database; its form is {FORM}") from None
+        raise ConnectionFailed(f"that is no URL of a database; its form is {FORM}, or {MYSQL_FORM}") from None
     settings: dict[str, Any] = {"application_name": "pyqueue", **parts}
     if schema is not None:
         path = '"' + schema.replace('"', '""') + '", pg_temp'
@@ -43,6 +70,69 @@ def connect(url: str, *, autocommit: bool = True, schema: str | None = None) -> 
         return psycopg.connect(autocommit=autocommit, **settings)
     except psycopg.OperationalError as error:
         raise ConnectionFailed(_without_password(str(error).strip(), url)) from None
+
+
+def connect_mysql(url: str, *, autocommit: bool = True, schema: str | None = None) -> pymysql.Connection[Any]:
+    """Return a new connection of PyMySQL; see `connect`."""
+    try:
+        driver = importlib.import_module("pymysql")
+    except ImportError:
+        raise ConnectionFailed(
+            "PyMySQL is needed for MariaDB and MySQL: pip install 'pyqueue_sql[mysql]'"
+        ) from None
+    settings = mysql_settings(url)
+    try:
+        connection = driver.connect(autocommit=autocommit, program_name="pyqueue", **settings)
+    except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
+        raise ConnectionFailed(_without_password(str(error.args[-1]), url)) from None
+    if schema is not None:
+        try:
+            connection.select_db(schema)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _flag(text: str) -> bool:
+    return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+
+
+_MYSQL_PARAMETERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("unix_socket", "ssl_ca", "ssl_cert", "ssl_key"), str),
+    **dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), int),
+    **dict.fromkeys(("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity"), _flag),
+}
+
+
+def mysql_settings(url: str) -> dict[str, Any]:
+    """Return what `pymysql.connect` takes for this URL, in utf8mb4 whatever it says.
+
+    Raises:
+        ConnectionFailed: it isn't one.
+    """
+    try:
+        parts = urlsplit(url)
+        settings = {name: _MYSQL_PARAMETERS[name](value) for name, value in _query(parts.query)}
+        named = {
+            "host": parts.hostname,
+            "port": parts.port,
+            "user": parts.username and unquote(parts.username),
+            "password": parts.password and unquote(parts.password),
+            "database": unquote(parts.path.removeprefix("/")),
+        }
+    except (ValueError, KeyError):
+        raise ConnectionFailed(
+            f"that is no URL of a database; its form is {MYSQL_FORM}, with {', '.join(_MYSQL_PARAMETERS)}"
+            " as parameters"
+        ) from None
+    return {**{name: value for name, value in named.items() if value}, **settings, "charset": "utf8mb4"}
+
+
+def _query(text: str) -> list[tuple[str, str]]:
+    pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text))
+    # it stands in many URLs of SQLAlchemy
+    return [pair for pair in pairs if pair != ("charset", "utf8mb4")]
 
 
 def _without_password(message: str, url: str) -> str:

@@ -1,8 +1,9 @@
 """Freeze the live `sql/` for a revision: `python -m pyqueue_sql.freeze 0001_queue`.
 
-For developers; it wants pglast, PostgreSQL's own parser. The first revision is generated whole: `up` (the
-tables), `routines` (everything else) and `down` (drops, in reverse order). Of a later one only `routines` is:
-its `up` and `down` are the changes of the tables, written by hand.
+For developers; it wants pglast, PostgreSQL's own parser. The first revision of a dialect is generated whole:
+`up` (the tables), `routines` (everything else) and `down` (drops, in reverse order). Of a later one only
+`routines` is: its `up` and `down` are the changes of the tables, written by hand. On MariaDB and MySQL
+`optional` is what a server may refuse.
 """
 
 from __future__ import annotations
@@ -10,21 +11,22 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from alembic.script import ScriptDirectory
 from pglast import parse_sql
 from pglast.enums import FunctionParameterMode
 from pglast.stream import RawStream
 
+from pyqueue_sql import freeze_mysql
 from pyqueue_sql.index import index
-from pyqueue_sql.revision import MIGRATIONS, SEPARATOR
+from pyqueue_sql.revision import DIALECTS, MIGRATIONS, SEPARATOR
 
-LIVE = MIGRATIONS.parent / "sql" / "postgresql"
-INDEX = LIVE.parent / "README.md"
-FROZEN = MIGRATIONS / "frozen" / "postgresql"
-HEADER = "-- frozen from sql/postgresql by pyqueue_sql.freeze; never edited\n"
+LIVE = MIGRATIONS.parent / "sql"
+INDEX = LIVE / "README.md"
+FROZEN = MIGRATIONS / "frozen"
+HEADER = "-- frozen from sql/{} by pyqueue_sql.freeze; never edited\n"
 INCLUDE = re.compile(r"^\\ir\s+(\S+)\s*$", re.MULTILINE)
 ROLE = re.compile(r"\bcreate role (\w+)")
 NOTHING_TO_DROP = {
@@ -124,8 +126,8 @@ def drop(statement: str) -> str | None:
             raise ValueError(f"how is that undone? {statement}")
 
 
-def freeze(live: Path, *, first: bool) -> dict[str, str]:
-    """Return the texts of a revision by part.
+def freeze(live: Path, *, first: bool) -> dict[str, list[str]]:
+    """Return the statements of a revision by part.
 
     Args:
         live: the folder of install.sql.
@@ -138,23 +140,31 @@ def freeze(live: Path, *, first: bool) -> dict[str, str]:
         text for file in files if file not in tables for text in split(file.read_text(encoding="utf-8"))
     ]
     if not first:
-        return {"routines": _join(routines)}
+        return {"routines": routines}
     down = [text for text in map(drop, reversed([*up, *routines])) if text]
     roles = [role for text in routines for role in ROLE.findall(text)]
     if roles:
         down += [text.format(roles=", ".join(reversed(roles))) for text in (REVOKE_USAGE, DROP_ROLES)]
-    return {"up": _join(up), "routines": _join(routines), "down": _join(dict.fromkeys(down))}
+    return {"up": up, "routines": routines, "down": list(dict.fromkeys(down))}
 
 
-def _join(statements: Iterable[str]) -> str:
-    return HEADER + SEPARATOR.join(statements) + "\n"
+def texts(live: Path, *, first: bool) -> dict[str, str]:
+    """Return what the frozen files of a revision have in them, by part.
+
+    Args:
+        live: the folder of a dialect, by its name postgresql or mysql.
+        first: whether there is no revision before it.
+    """
+    parts = (freeze_mysql.freeze if live.name == "mysql" else freeze)(live, first=first)
+    header = HEADER.format(live.name)
+    return {part: header + SEPARATOR.join(found) + "\n" for part, found in parts.items()}
 
 
 def newest(frozen: Path) -> str:
     """Return the id of the newest frozen revision.
 
     Args:
-        frozen: the folder of frozen files.
+        frozen: the folder of frozen files of a dialect.
     """
     return max(file.name for file in frozen.glob("*.routines.sql")).removesuffix(".routines.sql")
 
@@ -163,37 +173,54 @@ def differing(live: Path, frozen: Path) -> list[str]:
     """Return the names of the frozen files of the newest revision that aren't what is live.
 
     Args:
-        live: the folder of install.sql.
-        frozen: the folder of frozen files.
+        live: the folder of a dialect, by its name postgresql or mysql.
+        frozen: its folder of frozen files.
     """
     revision = newest(frozen)
     first = len(list(frozen.glob("*.routines.sql"))) == 1
-    names = {f"{revision}.{part}.sql": text for part, text in freeze(live, first=first).items()}
+    names = {f"{revision}.{part}.sql": text for part, text in texts(live, first=first).items()}
     return [name for name, text in names.items() if (frozen / name).read_text(encoding="utf-8") != text]
+
+
+def write(revision: str) -> None:
+    """Freeze what is live for a revision, in the dialects that it says, and write the index.
+
+    Args:
+        revision: the revision's id.
+
+    Raises:
+        alembic.util.CommandError: there is no such revision.
+    """
+    script = ScriptDirectory(str(MIGRATIONS)).get_revision(revision)
+    for dialect in script.module.dialects:
+        folder = FROZEN / dialect
+        folder.mkdir(exist_ok=True)
+        others = {file.name for file in folder.glob("*.routines.sql")} - {f"{revision}.routines.sql"}
+        for part, text in texts(LIVE / dialect, first=not others).items():
+            (folder / f"{revision}.{part}.sql").write_text(text, encoding="utf-8")
+    INDEX.write_text(index(LIVE), encoding="utf-8")
 
 
 def main() -> int:
     """Run the command; returns its exit code."""
     parser = argparse.ArgumentParser(description="Freeze sql/ for a revision.")
     parser.add_argument("revision", nargs="?", help="the revision's id; not with --check")
-    parser.add_argument("--check", action="store_true", help="say whether the newest one is up to date")
+    parser.add_argument("--check", action="store_true", help="say whether the newest ones are up to date")
     args = parser.parse_args()
     if args.check:
-        stale = differing(LIVE, FROZEN)
+        stale = [
+            (name, newest(FROZEN / dialect))
+            for dialect in DIALECTS
+            for name in differing(LIVE / dialect, FROZEN / dialect)
+        ]
         if INDEX.read_text(encoding="utf-8") != index(LIVE):
-            stale.append(INDEX.name)
-        for name in stale:
-            print(
-                f"{name} is not what is live: python -m pyqueue_sql.freeze {newest(FROZEN)}",
-                file=sys.stderr,
-            )
+            stale.append((INDEX.name, newest(FROZEN / DIALECTS[0])))
+        for name, revision in stale:
+            print(f"{name} is not what is live: python -m pyqueue_sql.freeze {revision}", file=sys.stderr)
         return 1 if stale else 0
     if not args.revision:
         parser.error("which revision?")
-    others = [file for file in FROZEN.glob("*.routines.sql") if file.name != f"{args.revision}.routines.sql"]
-    for part, text in freeze(LIVE, first=not others).items():
-        (FROZEN / f"{args.revision}.{part}.sql").write_text(text, encoding="utf-8")
-    INDEX.write_text(index(LIVE), encoding="utf-8")
+    write(args.revision)
     return 0
 
 

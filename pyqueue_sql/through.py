@@ -1,7 +1,9 @@
-"""How a call gets to the database: over a connection of psycopg, or over what SQLAlchemy has in its place.
+"""How a call gets to the database: over a connection of a driver, or over what SQLAlchemy has in its place.
 
-SQLAlchemy is never imported here: who has an object of it has imported it. Through SQLAlchemy a call is a
-statement like the application's own: transactions, savepoints, events and logging are as they always are.
+Neither SQLAlchemy nor the drivers for MariaDB and MySQL are ever imported here: who has an object of theirs
+has imported them. Through SQLAlchemy a call is a statement like the application's own: transactions,
+savepoints, events and logging are as they always are. What is particular to MariaDB and MySQL is in
+`through_mysql`.
 """
 
 from __future__ import annotations
@@ -10,13 +12,18 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-import psycopg
 from psycopg.rows import tuple_row
 
+from pyqueue_sql import dialect, through_mysql
 from pyqueue_sql.call import Call, Row
-from pyqueue_sql.errors import InvalidParameter, from_sqlstate
+from pyqueue_sql.errors import InvalidParameter
 
 Rows: TypeAlias = Sequence[Row]
+
+DRIVERS = {
+    ("postgresql", "psycopg"),
+    *((name, driver) for name in ("mysql", "mariadb") for driver in ("pymysql", "aiomysql")),
+}
 
 # a cursor on the server, which the application may have asked for, would run the routine as it is read
 _BUFFERED = {"stream_results": False, "yield_per": None}
@@ -35,55 +42,69 @@ class Way(NamedTuple):
         return module is not None and isinstance(connection, tuple(getattr(module, c) for c in self.classes))
 
 
-def _psycopg(connection: Any, what: Call[Any]) -> Rows:
+def _psycopg(connection: Any, call: Call[Any]) -> Rows:
     # not execute() of the connection: its rows are whatever the caller wants them to be
-    return connection.cursor(row_factory=tuple_row).execute(what.text, what.params).fetchall()
+    cursor = connection.cursor(row_factory=tuple_row)
+    return cursor.execute(dialect.postgresql_text(call.what), call.params).fetchall()
 
 
-def _connection(connection: Any, what: Call[Any]) -> Rows:
-    return connection.exec_driver_sql(what.text, what.params, _BUFFERED).fetchall()
+def _connection(connection: Any, call: Call[Any]) -> Rows:
+    if connection.dialect.name == "postgresql":
+        return connection.exec_driver_sql(
+            dialect.postgresql_text(call.what), call.params, _BUFFERED
+        ).fetchall()
+    return through_mysql.over_connection(connection, call)
 
 
-def _engine(engine: Any, what: Call[Any]) -> Rows:
-    with engine.begin() as connection:
-        return _connection(connection, what)
+def _engine(engine: Any, call: Call[Any]) -> Rows:
+    if engine.dialect.name == "postgresql":
+        with engine.begin() as connection:
+            return _connection(connection, call)
+    return through_mysql.over_engine(engine, call)
 
 
-def _session(session: Any, what: Call[Any]) -> Rows:
+def _session(session: Any, call: Call[Any]) -> Rows:
     connection = session.connection()
     _check_driver(connection.dialect)
-    return _connection(connection, what)
+    return _connection(connection, call)
 
 
-async def _async_psycopg(connection: Any, what: Call[Any]) -> Rows:
+async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
     cursor = connection.cursor(row_factory=tuple_row)
-    await cursor.execute(what.text, what.params)
+    await cursor.execute(dialect.postgresql_text(call.what), call.params)
     return await cursor.fetchall()
 
 
-async def _async_connection(connection: Any, what: Call[Any]) -> Rows:
-    return (await connection.exec_driver_sql(what.text, what.params, _BUFFERED)).fetchall()
+async def _async_connection(connection: Any, call: Call[Any]) -> Rows:
+    if connection.dialect.name == "postgresql":
+        text = dialect.postgresql_text(call.what)
+        return (await connection.exec_driver_sql(text, call.params, _BUFFERED)).fetchall()
+    return await through_mysql.over_async_connection(connection, call)
 
 
-async def _async_engine(engine: Any, what: Call[Any]) -> Rows:
-    async with engine.begin() as connection:
-        return await _async_connection(connection, what)
+async def _async_engine(engine: Any, call: Call[Any]) -> Rows:
+    if engine.dialect.name == "postgresql":
+        async with engine.begin() as connection:
+            return await _async_connection(connection, call)
+    return await through_mysql.over_async_engine(engine, call)
 
 
-async def _async_session(session: Any, what: Call[Any]) -> Rows:
+async def _async_session(session: Any, call: Call[Any]) -> Rows:
     connection = await session.connection()
     _check_driver(connection.dialect)
-    return await _async_connection(connection, what)
+    return await _async_connection(connection, call)
 
 
 SYNC = (
     Way("psycopg", ("Connection",), _psycopg),
+    Way("pymysql.connections", ("Connection",), through_mysql.over_pymysql),
     Way("sqlalchemy", ("Connection",), _connection),
     Way("sqlalchemy", ("Engine",), _engine),
     Way("sqlalchemy.orm", ("Session", "scoped_session"), _session),
 )
 ASYNC = (
     Way("psycopg", ("AsyncConnection",), _async_psycopg),
+    Way("aiomysql", ("Connection",), through_mysql.over_aiomysql),
     Way("sqlalchemy.ext.asyncio", ("AsyncConnection",), _async_connection),
     Way("sqlalchemy.ext.asyncio", ("AsyncEngine",), _async_engine),
     Way("sqlalchemy.ext.asyncio", ("AsyncSession", "async_scoped_session"), _async_session),
@@ -98,7 +119,7 @@ def find(connection: object, ways: Sequence[Way]) -> Callable[[Any, Call[Any]], 
         ways: `SYNC` or `ASYNC`.
 
     Raises:
-        TypeError: there is no such way, or another driver than psycopg 3 is below SQLAlchemy.
+        TypeError: there is no such way, or another driver than ours is below SQLAlchemy.
     """
     for way in ways:
         if way.takes(connection):
@@ -119,11 +140,11 @@ def _check(connection: Any) -> None:
         _check_driver(bind.dialect)
 
 
-def _check_driver(dialect: Any) -> None:
-    if (dialect.name, dialect.driver) != ("postgresql", "psycopg"):
+def _check_driver(below: Any) -> None:
+    if (below.name, below.driver) not in DRIVERS:
         raise TypeError(
-            f"the driver psycopg 3 is wanted below SQLAlchemy, postgresql+psycopg://…;"
-            f" not {dialect.name}+{dialect.driver}"
+            "below SQLAlchemy psycopg 3, PyMySQL or aiomysql is wanted, postgresql+psycopg://…, mysql+pymysql://…"
+            f" or mysql+aiomysql://…; not {below.name}+{below.driver}"
         )
 
 
@@ -133,14 +154,12 @@ def fail(error: Exception) -> NoReturn:
     Args:
         error: the driver's, or SQLAlchemy's around the driver's.
     """
-    cause = getattr(error, "orig", None) or error
+    cause = dialect.cause(error)
     ours = None
     if isinstance(cause, UnicodeEncodeError):
         ours = InvalidParameter(f"no text for a database: {cause.reason}")
-    elif isinstance(cause, psycopg.Error):
-        ours = from_sqlstate(cause.sqlstate, cause.diag.message_primary or str(cause))
-        if ours is None and isinstance(cause, psycopg.DataError) and cause.sqlstate is None:
-            ours = InvalidParameter(str(cause))
+    elif failure := dialect.failure(error):
+        ours = failure.refusal
     if ours is None:
         raise error
     raise ours from cause

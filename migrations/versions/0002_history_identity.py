@@ -5,6 +5,7 @@ from pyqueue_sql.revision import run
 revision = "0002_history_identity"
 down_revision = "0001_queue"
 branch_labels = None
+dialects = ("postgresql",)
 
 
 def upgrade() -> None:

@@ -14,7 +14,8 @@ def main() -> None:
     """A delayed message queue inside the database.
 
     Commands read and write JSON, a line a message, so that they pipe into one another and into jq. The
-    database is named by --url or PYQUEUE_URL: postgresql://user:password@host:port/database.
+    database is named by --url or PYQUEUE_URL: postgresql://user:password@host:port/database, or mysql://… for
+    MariaDB and MySQL.
 
     A first session:
 

@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import click
-import psycopg
 
-from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError
+from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError, dialect
 from pyqueue_sql.connect import ConnectionFailed, connect
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
 NOTHING, REFUSED, NO_CONNECTION = 1, 3, 4
-NOT_INSTALLED = {"42883", "42P01", "3F000"}
 
 
 class Failure(click.ClickException):
@@ -56,33 +54,41 @@ class Commands(click.Group):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except (ConnectionFailed, QueueError, psycopg.Error) as error:
-            raise failure(error) from None
+        except Exception as error:
+            found = failure(error)
+            if found is None:
+                raise
+            raise found from None
 
 
-def failure(error: ConnectionFailed | QueueError | psycopg.Error) -> Failure:
-    """Return what a command ends with after this error."""
+def failure(error: Exception) -> Failure | None:
+    """Return what a command ends with after this error, or None where it is neither ours nor a driver's."""
     if isinstance(error, ConnectionFailed):
         return Failure(str(error), NO_CONNECTION)
     if isinstance(error, QueueError):
         return Failure(str(error), REFUSED)
-    message = error.diag.message_primary or str(error).strip()
-    if error.sqlstate in NOT_INSTALLED:
+    said = dialect.failure(error)
+    if said is None:
+        return None
+    if said.missing:
         return Failure(
-            f"{message} (is the queue installed here, and as new as this? see pyqueue upgrade)", REFUSED
+            f"{said.message} (is the queue installed here, and as new as this? see pyqueue upgrade)", REFUSED
         )
-    lost = isinstance(error, psycopg.OperationalError) and (error.sqlstate or "08")[:2] in ("08", "57")
-    return Failure(message, NO_CONNECTION if lost else REFUSED)
+    return Failure(said.message, NO_CONNECTION if said.lost else REFUSED)
 
 
 url_option = click.option(
-    "--url", envvar="PYQUEUE_URL", show_envvar=True, required=True, help="The database, postgresql://…"
+    "--url",
+    envvar="PYQUEUE_URL",
+    show_envvar=True,
+    required=True,
+    help="The database, postgresql://… or mysql://…",
 )
 schema_option = click.option(
     "--schema",
     envvar="PYQUEUE_SCHEMA",
     show_envvar=True,
-    help="Where the queue is, if not in the current schema.",
+    help="Where the queue is, if not in the current schema (on MySQL: database).",
 )
 max_option = click.option("--max", "max_messages", type=click.IntRange(min=1), help="At most so many.")
 

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import click
-import psycopg
 
-from pyqueue_sql import QueueError
 from pyqueue_sql.cli.common import Failure, failure
 
 T = TypeVar("T")
@@ -95,8 +93,10 @@ def in_batches(
         first, last = batch[0][0], batch[-1][0]
         try:
             answers = call([item for _, item in batch])
-        except (QueueError, psycopg.Error) as error:
+        except Exception as error:
             found = failure(error)
+            if found is None:
+                raise
             if last == 0:
                 raise found from None
             which = f"line {last}" if first == last else f"lines {first} to {last}"

@@ -11,9 +11,8 @@ from types import FrameType
 from typing import NoReturn
 
 import click
-import psycopg
 
-from pyqueue_sql import QueueError, migrate
+from pyqueue_sql import QueueError, dialect, migrate
 from pyqueue_sql.connect import ConnectionFailed
 from pyqueue_sql.demo import DemoError
 from pyqueue_sql.embedded import EmbeddedServerError, start_server
@@ -28,7 +27,7 @@ WRONG, QUEUE_ERROR, CONNECTION_ERROR, INTERRUPTED = 1, 3, 4, 130
 @click.option(
     "--url",
     envvar="PYQUEUE_URL",
-    help="Run on this PostgreSQL, postgresql://…; without it on one of its own, which is gone afterwards.",
+    help="The server, postgresql://… or mysql://…; without it a PostgreSQL of its own, gone afterwards.",
 )
 @click.option(
     "--seconds",
@@ -79,6 +78,7 @@ def demo(url: str | None, seconds: float, flights: int | None, workers: int, dat
       pyqueue demo
       pyqueue demo --flights 20000 --seconds 10
       pyqueue demo --url postgresql://me@db.example/app
+      pyqueue demo --url mysql://me@db.example/app --seconds 300
 
     With --url the kinds are called pyqueue_demo.flights.… and are removed at the end. The queue itself is
     installed where it isn't yet, and stays.
@@ -91,10 +91,15 @@ def demo(url: str | None, seconds: float, flights: int | None, workers: int, dat
     except KeyboardInterrupt:
         click.echo("interrupted; everything the demo made is removed", err=True)
         sys.exit(INTERRUPTED)
-    except (ConnectionFailed, EmbeddedServerError, psycopg.OperationalError) as error:
+    except (ConnectionFailed, EmbeddedServerError) as error:
         _fail(error, CONNECTION_ERROR)
-    except (DemoError, QueueError, psycopg.Error) as error:
+    except (DemoError, QueueError) as error:
         _fail(error, QUEUE_ERROR)
+    except Exception as error:
+        failure = dialect.failure(error)
+        if failure is None:
+            raise
+        _fail(failure.message, CONNECTION_ERROR if failure.lost else QUEUE_ERROR)
     sys.exit(0 if right else WRONG)
 
 
@@ -158,6 +163,6 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG00
     raise KeyboardInterrupt
 
 
-def _fail(error: Exception, code: int) -> NoReturn:
+def _fail(error: Exception | str, code: int) -> NoReturn:
     click.echo(f"pyqueue demo: {error}", err=True)
     sys.exit(code)

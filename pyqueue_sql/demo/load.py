@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import psycopg
 
 from pyqueue_sql import Queue
 from pyqueue_sql.demo import DemoError
 from pyqueue_sql.demo.data import DAY_US, SECOND_US, Flight, calendar_day
+
+if TYPE_CHECKING:
+    from pyqueue_sql.connect import Connection
 
 BATCH = 1_000
 TRIAL_BATCHES = 20
@@ -96,7 +100,7 @@ def our_us() -> int:
 
 
 def load(
-    connection: psycopg.Connection[Any],
+    connection: Connection,
     kinds: Kinds,
     flights: Sequence[Flight],
     seconds: float,
@@ -134,10 +138,10 @@ def load(
 
 
 def _trial(
-    connection: psycopg.Connection[Any], queue: Queue, kinds: Kinds, flights: Sequence[Flight]
+    connection: Connection, queue: Queue, kinds: Kinds, flights: Sequence[Flight]
 ) -> tuple[float, int]:
     """Return messages pushed a second, and how far the server's clock is ahead (µs); keeps nothing."""
-    with connection.transaction(force_rollback=True):
+    with _undone(connection):
         before = our_us()
         pushed = queue.push(kinds.departing, "trial").scheduled_at
         assert pushed is not None
@@ -147,6 +151,20 @@ def _trial(
         began = time.monotonic()
         _push_all(queue, kinds, some, timetable, _untold)
         return len(some) / (time.monotonic() - began), clock_us
+
+
+@contextmanager
+def _undone(connection: Connection) -> Generator[None]:
+    """A transaction that is rolled back at the end."""
+    if isinstance(connection, psycopg.Connection):
+        with connection.transaction(force_rollback=True):
+            yield
+        return
+    connection.begin()
+    try:
+        yield
+    finally:
+        connection.rollback()
 
 
 def _push_all(

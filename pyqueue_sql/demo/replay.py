@@ -69,7 +69,7 @@ def _kinds(queue: Queue, plan: Plan) -> Generator[None]:
     """Make the kinds, which must be empty, and remove them at the end with all that is in them."""
     used = [one.kind for one in queue.stats() if one.kind in set(plan.kinds) and one.total]
     if used:
-        drops = "; ".join(f"select queue_drop('{kind}')" for kind in used)
+        drops = "; ".join(f"pyqueue drop {kind}" for kind in used)
         raise DemoError(f"there are messages already in the kinds of the demo; to drop them: {drops}")
     try:
         queue.define(

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
 
-import psycopg
-
-from pyqueue_sql import Message, Outcome, Queue
+from pyqueue_sql import Message, Outcome, Queue, dialect
 from pyqueue_sql.connect import ConnectionFailed, connect
 from pyqueue_sql.demo.load import Kinds
 from pyqueue_sql.errors import QueueError
@@ -120,7 +118,9 @@ def work(link: Connection, url: str, kinds: Kinds, name: str, step: Step) -> Non
                     told = link.recv()
     except (EOFError, ConnectionError):
         pass
-    except (ConnectionFailed, psycopg.Error, QueueError) as error:
+    except Exception as error:
+        if not isinstance(error, ConnectionFailed | QueueError) and dialect.failure(error) is None:
+            raise
         link.send(Failure(f"{name}: {error}"))
 
 

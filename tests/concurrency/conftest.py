@@ -1,5 +1,5 @@
 """Real time, several sessions: races, and a long run with crashes whose history is checked."""
 
-from tests.conformance.fixtures import connect, harness, queue
+from tests.conformance.fixtures import capabilities, clock, connect, harness, queue
 
-__all__ = ["connect", "harness", "queue"]
+__all__ = ["capabilities", "clock", "connect", "harness", "queue"]

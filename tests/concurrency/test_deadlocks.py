@@ -1,6 +1,6 @@
 """Many sessions make calls of every kind at the same few messages; none of them is anybody's deadlock.
 
-PYQUEUE_DEADLOCK_CALLS sets how many calls there are; by default 60,000, half a minute.
+PYQUEUE_DEADLOCK_CALLS sets how many calls there are; by default 12,000.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from pyqueue_sql import Refused
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.conformance.harness import Harness, Session
 
-CALLS = int(os.environ.get("PYQUEUE_DEADLOCK_CALLS", "60000"))
+CALLS = int(os.environ.get("PYQUEUE_DEADLOCK_CALLS", "12000"))
 SESSIONS = 8
 KEYS = [f"k{number:02}" for number in range(8)]
 KINDS = ["a", "b", "c"]
@@ -80,8 +79,8 @@ class Caller:
             self.made[name] += 1
             try:
                 self._calls[name]()
-            except psycopg.Error as error:
-                self.errors.append(f"{name}: {error.sqlstate} {error}")
+            except Exception as error:  # in a thread, where nobody else sees it
+                self.errors.append(f"{name}: {error!r}")
 
     def call_push(self) -> None:
         pushed = self._queue.push(self._kind(), self._key(), 0, **self._push_options())
@@ -203,7 +202,7 @@ def test_calls_of_every_kind_at_the_same_messages_dont_deadlock(harness: Harness
     queue, shared = harness.connect(), deque[str](maxlen=40)
     for kind in KINDS:
         define(queue, kind, max_attempts=3)
-    callers = [Caller(patient(harness.connect()), seed, shared, counted=counted) for seed in range(SESSIONS)]
+    callers = [Caller(harness.connect(), seed, shared, counted=counted) for seed in range(SESSIONS)]
     with ThreadPoolExecutor(SESSIONS) as pool:
         list(pool.map(lambda caller: caller.run(CALLS // SESSIONS // 2), callers))
     assert [error for caller in callers for error in caller.errors] == []
@@ -216,15 +215,6 @@ def test_calls_of_every_kind_at_the_same_messages_dont_deadlock(harness: Harness
 def define(queue: Session, kind: str, max_attempts: int) -> None:
     """Give a kind few attempts, and the dead-letter kind of all."""
     queue.define(kind, max_attempts=max_attempts, dead_letter_kind=DEAD)
-
-
-def patient(session: Session) -> Session:
-    """Let a session notice a deadlock soon, and take any long wait for an error."""
-    # by default only a superuser may; without, a deadlock is noticed after a second
-    with contextlib.suppress(psycopg.errors.InsufficientPrivilege):
-        session.connection.execute("set deadlock_timeout = '100ms'")
-    session.connection.execute("set lock_timeout = '10s'")
-    return session
 
 
 def total(counters: Iterable[Counter[str]]) -> Counter[str]:

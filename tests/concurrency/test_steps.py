@@ -19,11 +19,7 @@ from tests.concurrency.world import World, brief
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import psycopg
-
-    from tests.conformance.fixtures import Connect
-    from tests.conformance.harness import Session
-    from tests.conftest import Clock
+    from tests.conformance.harness import Clock, Harness, Session
 
 Call = Callable[["Session", World, "Clock"], Any]
 Result = tuple[list[object], dict[str, str]]
@@ -53,18 +49,15 @@ class Stepper:
     """Two sessions whose transactions are moved on by hand.
 
     Args:
-        queue: a third session, which prepares.
-        connect: opens the two.
+        harness: opens the two and a third, which prepares; looks, and sees who waits.
         clock: of the database.
-        conn: looks, and sees who waits.
         state: of the message at the beginning: ready, held or expired.
     """
 
-    def __init__(
-        self, queue: Session, connect: Connect, clock: Clock, conn: psycopg.Connection[Any], state: str
-    ) -> None:
-        self._queue, self._clock, self._conn, self._state = queue, clock, conn, state
-        self._sessions = [connect(autocommit=False) for _ in range(2)]
+    def __init__(self, harness: Harness, clock: Clock, state: str) -> None:
+        self._harness, self._clock, self._state = harness, clock, state
+        self._queue = harness.connect()
+        self._sessions = [harness.connect(autocommit=False) for _ in range(2)]
         self._pool = ThreadPoolExecutor(2)
         self._numbers = itertools.count(1)
 
@@ -85,12 +78,14 @@ class Stepper:
         """
         world = self._make()
         running: dict[int, Future[Any]] = {}
-        steps = list(order)
+        steps, deadline = list(order), time.monotonic() + 10
         while steps:
-            # who waits for the other has to let it go first
-            place = next(
-                n for n, who in enumerate(steps) if who not in running or self._settled(who, running)
-            )
+            # who waits for the other has to let it go first; it may be on its way already
+            possible = [n for n, who in enumerate(steps) if who not in running or self._settled(who, running)]
+            if not possible:
+                assert time.monotonic() < deadline, "each waits for the other"
+                continue
+            place = possible[0]
             who = steps.pop(place)
             if who in running:
                 getattr(self._sessions[who], ends[who])()
@@ -99,7 +94,7 @@ class Stepper:
                 running[who] = self._pool.submit(call, self._sessions[who], world, self._clock)
                 self._settled(who, running)
         answers = [brief(running[who].result(10)) if who in running else [] for who in range(2)]
-        return answers, world.look(self._conn)
+        return answers, world.look(self._harness)
 
     def _make(self) -> World:
         world = World(f"w{next(self._numbers)}")
@@ -112,27 +107,19 @@ class Stepper:
 
     def _settled(self, who: int, running: dict[int, Future[Any]]) -> bool:
         """Wait until a call has answered, which is True, or waits for the other transaction."""
-        pid = self._sessions[who].connection.info.backend_pid
         deadline = time.monotonic() + 10
         while not running[who].done():
             assert time.monotonic() < deadline, "it neither answers nor waits"
-            row = self._conn.execute("select pg_blocking_pids(%s) <> '{}'", [pid]).fetchone()
-            if row == (True,):
+            if self._harness.waits(self._sessions[who]):
                 return False
             time.sleep(0.0002)
         return True
 
 
 @pytest.fixture(params=["ready", "held", "expired"])
-def stepper(
-    request: pytest.FixtureRequest,
-    queue: Session,
-    connect: Connect,
-    clock: Clock,
-    conn: psycopg.Connection[Any],
-) -> Iterator[Stepper]:
+def stepper(request: pytest.FixtureRequest, harness: Harness, clock: Clock) -> Iterator[Stepper]:
     """Two transactions, and the message in a state."""
-    stepper = Stepper(queue, connect, clock, conn, request.param)
+    stepper = Stepper(harness, clock, request.param)
     yield stepper
     stepper.close()
 

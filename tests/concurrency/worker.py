@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.concurrency.history import Recorder
-from tests.conformance.harness import Harness, Session
+from tests.conformance.harness import open_harness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pyqueue_sql import Message, Outcome
+    from tests.conformance.harness import Harness, Session
 
 NAME = "history"
 """The name of the workers' connections."""
@@ -28,13 +29,15 @@ def work(url: str, path: str, stop: str, seed: int) -> None:
         stop: a file whose existence means: stop.
         seed: of the choices.
     """
-    harness, recorder, chance = Harness(url), Recorder(Path(path)), random.Random(seed)
+    harness, recorder, chance = open_harness(url), Recorder(Path(path)), random.Random(seed)
     while not Path(stop).exists():
         try:
             worker = Worker(harness, recorder, chance)
             while not Path(stop).exists():
                 worker.step()
-        except Harness.connection_lost:
+        except Exception as error:
+            if not harness.is_lost(error):
+                raise
             harness.close()
     harness.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyqueue_sql import Message, Outcome, Pushed
 from tests.conformance.steps import receipts
@@ -10,21 +10,7 @@ from tests.conformance.steps import receipts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import psycopg
-
-    from tests.conformance.harness import Session
-
-LOOK = """
-select 'message', q.p_kind, q.p_key, concat_ws(' ', coalesce(q.payload::text, 'bytes'),
-    q.scheduled_at - n.now, case when q.reserved_at is not null then 'held' end, 'attempts ' || q.attempts,
-    q.pending - 'scheduled_at', 'errors ' || jsonb_array_length(q.errors))
-from delayed_queue q cross join (select queue_now() as now) n where starts_with(q.p_kind, %(prefix)s)
-union all
-select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds, case when k.paused then 'paused' end)
-from queue_kind k where starts_with(k.p_kind, %(prefix)s)
-union all
-select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h where starts_with(h.p_kind, %(prefix)s)
-"""
+    from tests.conformance.harness import Harness, Session
 
 
 class World:
@@ -48,12 +34,11 @@ class World:
         queue.push(self.kind(kind), key, 0)
         [self.receipts[key]] = receipts(queue.reserve(self.kind(kind)))
 
-    def look(self, conn: psycopg.Connection[Any]) -> dict[str, str]:
+    def look(self, harness: Harness) -> dict[str, str]:
         """Everything that is there: messages, settings and what has ended, without names of its own."""
-        rows = conn.execute(LOOK, {"prefix": self._prefix}).fetchall()
         return {
             " ".join((what, kind.removeprefix(self._prefix), key)).strip(): found
-            for what, kind, key, found in rows
+            for what, kind, key, found in harness.look(self._prefix)
         }
 
 

@@ -1,28 +1,19 @@
-"""The fixtures of the scenarios, for this folder and for tests/concurrency."""
+"""The fixtures of the scenarios, for this folder, tests/model and tests/concurrency."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import pytest
 
-from tests.conformance.harness import Harness, Session
+from tests.conformance.harness import Clock, Harness, Session, open_harness
+from tests.servers.plugin import POOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Clock(Protocol):
-    """The database's time, which stands still until a scenario moves it; tests/conftest.py has it."""
-
-    @property
-    def now(self) -> int: ...
-
-    def set(self, us: int) -> None: ...
-
-    def advance(self, seconds: float) -> None: ...
-
-    def nothing_takes_time(self) -> None: ...
+Capabilities: TypeAlias = frozenset[str]
 
 
 class Connect(Protocol):
@@ -32,13 +23,30 @@ class Connect(Protocol):
 
 
 @pytest.fixture
-def harness(database_url: str) -> Iterator[Harness]:
+def capabilities(request: pytest.FixtureRequest, server_name: str) -> Capabilities:
+    """What the server under test can do and another can't, for a scenario that differs by it."""
+    return request.config.stash[POOL].capabilities(server_name)
+
+
+@pytest.fixture
+def harness(request: pytest.FixtureRequest, server_name: str) -> Iterator[Harness]:
     """The server under test, with a database for this test alone."""
-    harness = Harness(database_url)
+    if server_name == "postgresql":
+        url = request.getfixturevalue("database_url")
+    else:
+        url = request.getfixturevalue("databases").clean("clock" in request.fixturenames)
+    harness = open_harness(url)
     try:
         yield harness
     finally:
         harness.close()
+
+
+@pytest.fixture
+def clock(harness: Harness) -> Iterator[Clock]:
+    """The database's time."""
+    with harness.clock() as clock:
+        yield clock
 
 
 @pytest.fixture

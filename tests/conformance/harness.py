@@ -1,22 +1,44 @@
-"""What the scenarios stand on: sessions of a queue, and what the server can do.
+"""What the scenarios stand on: sessions of a queue, and what only a server's own administrator does.
 
-The one place that knows which server it is. Scenarios call nothing else, so that the same files run wherever
-there is a harness.
+Scenarios call nothing else, so that the same files run wherever there is a harness. What the families of
+servers need for it is in the modules `on_postgresql` and `on_mysql`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import psycopg
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
 
 from pyqueue_sql import Queue
-from pyqueue_sql.through import fail
 
 
-class Session(Queue):
-    """A queue on a connection of its own; without autocommit a call begins a transaction."""
+class Clock(Protocol):
+    """The database's time, which stands still until a scenario moves it."""
+
+    @property
+    def now(self) -> int: ...
+
+    def set(self, us: int) -> None: ...
+
+    def advance(self, seconds: float) -> None: ...
+
+    def nothing_takes_time(self) -> None: ...
+
+
+class Session(Queue[Any], ABC):
+    """A queue on a connection of its own; without autocommit a call begins a transaction.
+
+    Args:
+        connection: of the driver.
+        autocommit: whether each call is a transaction of its own.
+    """
+
+    def __init__(self, connection: Any, autocommit: bool) -> None:
+        super().__init__(connection)
+        self.autocommit = autocommit
 
     def commit(self) -> None:
         """End the transaction and keep what it did."""
@@ -26,6 +48,7 @@ class Session(Queue):
         """End the transaction and undo what it did."""
         self.connection.rollback()
 
+    @abstractmethod
     def raw(self, routine: str, *arguments: str | bytes | None) -> int:
         """Call a routine with arguments as they are, past all that the client does with them.
 
@@ -39,88 +62,134 @@ class Session(Queue):
         Raises:
             QueueError: as any call; what isn't the queue's is the driver's own.
         """
-        places = ", ".join(f"${number + 1}" for number in range(len(arguments)))
-        result = self.connection.pgconn.exec_params(
-            f"select * from {routine}({places})".encode(),
-            [a.encode("utf-8", "surrogateescape") if isinstance(a, str) else a for a in arguments],
-        )
-        if result.status != psycopg.pq.ExecStatus.TUPLES_OK:
-            fail(psycopg.errors.error_from_result(result))
-        return result.ntuples
 
+    @abstractmethod
     def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows into the inbox, all in one statement.
 
         Args:
             rows: columns and their values; what a row doesn't have is NULL.
         """
-        names = sorted({name for row in rows for name in row})
-        places = ", ".join(["(" + ", ".join(["%s"] * len(names)) + ")"] * len(rows))
-        text = f"insert into queue_inbox ({', '.join(names)}) values {places}"
+
+    @contextmanager
+    def savepoint(self, undo: bool = False) -> Iterator[None]:
+        """A part of the transaction, or where each call is one a transaction, that is undone where it fails.
+
+        Args:
+            undo: undo it in any case.
+        """
+        begin, keep, back = (
+            ("begin", "commit", "rollback")
+            if self.autocommit
+            else ("savepoint part", "release savepoint part", "rollback to savepoint part")
+        )
+        self.execute(begin)
         try:
-            self.connection.execute(text.encode(), [row.get(name) for row in rows for name in names])
-        except psycopg.Error as error:
-            fail(error)
+            yield
+        except BaseException:
+            with contextlib.suppress(Exception):  # where the server has undone the whole transaction
+                self.execute(back)
+            raise
+        self.execute(back if undo else keep)
+
+    @abstractmethod
+    def execute(self, text: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Do what isn't a call of the queue, with a %s for each value; returns the rows."""
 
     def close(self) -> None:
         """Leave, as a client that dies does: what its transaction did is undone."""
         self.connection.close()
 
 
-class Harness:
-    """Sessions on one database of PostgreSQL, closed together.
+def insertion(rows: Sequence[Mapping[str, Any]]) -> tuple[str, list[Any]]:
+    """Return the INSERT of rows into the inbox, and its values."""
+    names = sorted({name for row in rows for name in row})
+    places = ", ".join(["(" + ", ".join(["%s"] * len(names)) + ")"] * len(rows))
+    text = f"insert into queue_inbox ({', '.join(names)}) values {places}"
+    return text, [row.get(name) for row in rows for name in names]
+
+
+class Harness(ABC):
+    """Sessions on one database, closed together.
 
     Args:
-        url: of a database with the schema in it.
+        url: of a database with the queue in it.
     """
 
-    capabilities = frozenset({"functions", "exact_numbers"})
-    """What this server can do and another can't; a scenario that needs it is left out there."""
-
-    connection_lost = (psycopg.OperationalError, psycopg.InterfaceError)
-    """What a call raises when the server or the network has ended its connection."""
+    snapshot_levels: Sequence[str]
+    """Isolation levels in which a transaction has one snapshot and doesn't lock what it reads."""
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._connections: list[psycopg.Connection[Any]] = []
+        self._sessions: list[Session] = []
 
-    def connect(self, autocommit: bool = True, name: str = "scenario") -> Session:
+    def connect(
+        self, autocommit: bool = True, name: str = "scenario", isolation: str = "read committed"
+    ) -> Session:
         """Return a session on a connection of its own.
 
         Args:
             autocommit: whether each call is a transaction of its own; else `commit` and `rollback` end them.
-            name: what the server calls the connection, for `terminate_one_of`.
+            name: what `terminate_one_of` calls the connection.
+            isolation: the level of its transactions.
         """
-        # a call that waits for another session is to fail, not to hang
-        connection = psycopg.connect(
-            self.url, autocommit=autocommit, application_name=name, options="-c statement_timeout=20s"
-        )
-        self._connections.append(connection)
-        return Session(connection)
-
-    def terminate(self, session: Session) -> None:
-        """End the server's side of a session, as an administrator or a broken network does."""
-        with psycopg.connect(self.url, autocommit=True) as admin:
-            admin.execute("select pg_terminate_backend(%s, 5000)", [session.connection.info.backend_pid])
-
-    def terminate_one_of(self, name: str) -> bool:
-        """End the server's side of a random connection of that name; returns whether there was one."""
-        with psycopg.connect(self.url, autocommit=True) as admin:
-            found = admin.execute(
-                "select pg_terminate_backend(a.pid) from pg_stat_activity a"
-                " where a.datname = current_database() and a.application_name = %s order by random() limit 1",
-                [name],
-            ).fetchone()
-        return found is not None
-
-    def open_snapshot(self) -> Session:
-        """Return a session with an open snapshot: while it lasts nothing removed can be cleaned away."""
-        session = self.connect(autocommit=False)
-        session.connection.execute("set transaction isolation level repeatable read")
-        session.stats()
+        session = self._open(autocommit, name, isolation)
+        self._sessions.append(session)
         return session
 
+    @abstractmethod
+    def _open(self, autocommit: bool, name: str, isolation: str) -> Session:
+        """Return a new session, in which a call that waits for another session for long fails."""
+
+    @abstractmethod
+    def is_lost(self, error: Exception) -> bool:
+        """Whether a call raised this because the server or the network has ended its connection."""
+
+    @abstractmethod
+    def terminate(self, session: Session) -> None:
+        """End the server's side of a session, as an administrator or a broken network does."""
+
+    @abstractmethod
+    def terminate_one_of(self, name: str) -> bool:
+        """End the server's side of a random connection of that name; returns whether there was one."""
+
+    @abstractmethod
+    def open_snapshot(self) -> Session:
+        """Return a session with an open snapshot: while it lasts nothing removed can be cleaned away."""
+
+    @abstractmethod
+    def is_serialization_failure(self, error: Exception) -> bool:
+        """Whether a call raised this because its transaction has to be tried again, and was undone."""
+
+    @abstractmethod
+    def waits(self, session: Session) -> bool:
+        """Whether a session's call waits for another transaction."""
+
+    @abstractmethod
+    def look(self, prefix: str) -> list[tuple[str, str, str, str]]:
+        """Return all that others can see of the kinds that begin with a prefix, in a database with a clock.
+
+        Returns:
+            What it is (message, kind, ended), the kind, the key where there is one, and how it is.
+        """
+
+    @abstractmethod
+    def clock(self) -> AbstractContextManager[Clock]:
+        """Give the database's time, standing still."""
+
     def close(self) -> None:
-        """Close all connections, which ends their transactions."""
-        for connection in self._connections:
-            connection.close()
+        """Close all connections, which ends their transactions; new ones may be opened after that."""
+        while self._sessions:
+            self._sessions.pop().close()
+
+
+def open_harness(url: str) -> Harness:
+    """Return the harness for a database, whichever server it is of."""
+    # each needs a driver of its own
+    if url.startswith("postgresql"):
+        from tests.conformance.on_postgresql import PostgresqlHarness
+
+        return PostgresqlHarness(url)
+    from tests.conformance.on_mysql import MysqlHarness
+
+    return MysqlHarness(url)

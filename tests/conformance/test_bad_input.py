@@ -26,7 +26,7 @@ from tests.conformance.steps import take
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.conformance.fixtures import Clock
+    from tests.conformance.fixtures import Capabilities, Clock
     from tests.conformance.harness import Session
 
 OURS = {"PQ001", "PQ002", "PQ003", "PQ004", "PQ005"}
@@ -241,14 +241,14 @@ def watched(queue: Session, clock: Clock) -> Callable[[], object]:
 
 @pytest.mark.parametrize("name", sorted({parameter.name for parameter in ALL}))
 def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
-    queue: Session, watched: Callable[[], object], name: str
+    queue: Session, capabilities: Capabilities, watched: Callable[[], object], name: str
 ) -> None:
     wrong: list[str] = []
     before = watched()
     for row, parameter in enumerate(ALL):
         for place, value in enumerate(parameter.values if parameter.name == name else []):
             kind = f"k{row}.{place}"
-            if problem := reaction(queue, parameter, kind, value):
+            if problem := reaction(queue, capabilities, parameter, kind, value):
                 wrong.append(f"{parameter.name} {row} = {repr(value)[:60]}: {problem}")
     assert watched() == before
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
@@ -353,23 +353,28 @@ def test_past_the_client_too_nothing_but_the_errors_of_the_queue_comes(
     assert not wrong, "\n".join(wrong)
 
 
-def reaction(queue: Session, parameter: Parameter, kind: str, value: Any) -> str | None:
+def reaction(
+    queue: Session, capabilities: Capabilities, parameter: Parameter, kind: str, value: Any
+) -> str | None:
     """Return what is wrong with the answer to a value, None where nothing is."""
     queue.push(kind, "there", "before", priority=1)
     sound = parameter.sound(value)
     try:
         parameter.call(queue, kind, value)
     except QueueError as error:
-        if sound:
+        deep = "deep_json" in capabilities
+        # what stands in a batch has two levels around it, and MariaDB reads no more than 32
+        if sound and (deep or "[" not in parameter.name or is_json(value, 29)):
             return f"refused: {error!r}"
         if [m.payload for m in queue.peek(kind, 9)] != ["before"]:
             return "refused, and half done"
-        return badly_said(error, parameter.name, value)
+        return badly_said(error, parameter.name, value, deep)
     except Exception as error:
         return f"{error!r}"[:200]
     if not sound:
         return "accepted"
-    if parameter.read and (kept := parameter.read(queue, kind, value)) != value:
+    expected = value if "exact_numbers" in capabilities else rounded(value)
+    if parameter.read and (kept := parameter.read(queue, kind, value)) != expected:
         return f"came back as {kept!r}"[:200]
     return None
 
@@ -379,19 +384,35 @@ def said_by_us(error: QueueError) -> bool:
     return getattr(error.__cause__, "sqlstate", None) in OURS
 
 
-def readable(value: Any) -> bool:
+def rounded(value: Any) -> Any:
+    """What a server keeps that makes a double of whole numbers beyond 64 bits."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
+
+
+def readable(value: Any, deep: bool) -> bool:
     """Whether the server can read it as text, JSON or a number: else no routine gets to see and name it."""
     if isinstance(value, int | float):
         return -(2**31) <= value < 2**31
-    return is_json(value, 10**6)
+    return is_json(value, 10**6 if deep else 28)
 
 
-def badly_said(error: QueueError, name: str, value: Any) -> str | None:
-    """Return what is wrong with the text of an error, None where nothing is."""
+def badly_said(error: QueueError, name: str, value: Any, deep: bool) -> str | None:
+    """Return what is wrong with the text of an error, None where nothing is.
+
+    Args:
+        error: it.
+        name: what it has to name, where the server can read the value.
+        value: what it refused.
+        deep: whether the server reads JSON of any depth.
+    """
     text = str(error)
     if error.sqlstate not in OURS:
         return f"{error!r}: no cause of ours"
-    if name not in text and readable(value):
+    if name not in text and readable(value, deep):
         return f"{error!r}: doesn't name {name}"[:300]
     if len(text) > 250 or (isinstance(value, str) and len(value) > 40 and value[:41] in text):
         return f"too long: {text[:300]}"

@@ -164,7 +164,7 @@ def test_messages_of_others_are_left_alone(database_url: str, conn: psycopg.Conn
     with demo("--url", database_url, "--flights", "1", "--seconds", "1") as process:
         output = finish(process)
     assert process.returncode == 3, output
-    assert f"select queue_drop('{DEPARTING}')" in output
+    assert f"pyqueue drop {DEPARTING}" in output
     assert conn.execute(f"select p_key from delayed_queue where {KINDS}").fetchall() == [("mine",)]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.fixtures import connect, harness, queue
+from tests.conformance.fixtures import capabilities, clock, connect, harness, queue
 
-__all__ = ["connect", "harness", "queue"]
+__all__ = ["capabilities", "clock", "connect", "harness", "queue"]
 
 pytest.register_assert_rewrite("tests.model.comparing", "tests.model.machine")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import psycopg
 from alembic.script import ScriptDirectory
 
+from pyqueue_sql import connect as connecting
 from pyqueue_sql import revision
-from pyqueue_sql.connect import connect
 
 CATALOGS = """
 select c.relkind::text, n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -49,7 +50,12 @@ union all select 'trigger', pg_get_triggerdef(t.oid), null, obj_description(t.oi
 from ours c join pg_trigger t on t.tgrelid = c.oid and not t.tgisinternal
 order by 1, 2
 """
-HEAD, *OLDER = [script.revision for script in ScriptDirectory(str(revision.MIGRATIONS)).walk_revisions()]
+SCRIPTS = [*ScriptDirectory(str(revision.MIGRATIONS)).walk_revisions()][::-1]
+"""Our revisions, the oldest first."""
+HEAD = SCRIPTS[-1].revision
+_NEWEST = max(at for at, one in enumerate(SCRIPTS) if "postgresql" in one.module.dialects)
+OLDER = [one.revision for one in SCRIPTS[:_NEWEST]][::-1]
+"""Those from which an upgrade changes something here, the newest first."""
 RELEASES = [
     older
     for older in OLDER
@@ -57,6 +63,13 @@ RELEASES = [
 ]
 """The others are steps on the way to a release, and leave what its routines use to the last of them."""
 Rows = list[tuple[Any, ...]]
+
+
+def connect(url: str, *, autocommit: bool = True, schema: str | None = None) -> psycopg.Connection[Any]:
+    """Return a connection to PostgreSQL."""
+    connection = connecting.connect(url, autocommit=autocommit, schema=schema)
+    assert isinstance(connection, psycopg.Connection)
+    return connection
 
 
 def rows(url: str, text: str, schema: str | None = None) -> Rows:

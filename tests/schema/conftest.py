@@ -9,8 +9,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from pyqueue_sql.connect import connect
 from tests.conftest import Clock
+from tests.schema.catalogs import connect
 from tests.schema.storage import Session
 
 if TYPE_CHECKING:

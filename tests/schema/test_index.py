@@ -12,9 +12,10 @@ def test_the_index_is_up_to_date() -> None:
 
 def test_every_routine_and_view_stands_in_the_index() -> None:
     text = index(LIVE)
-    files = [*LIVE.glob("routines/*.sql"), *LIVE.glob("views/*.sql"), *LIVE.glob("tables/*.sql")]
-    assert len(files) > 60
-    assert [file.stem for file in files if f"[{file.stem}]({LIVE.name}/" not in text] == []
+    files = list(LIVE.glob("*/*/*.sql"))
+    assert len(files) > 120
+    missing = [file for file in files if f"]({file.relative_to(LIVE).as_posix()})" not in text]
+    assert missing == []
 
 
 def test_a_purpose_is_the_first_sentence() -> None:

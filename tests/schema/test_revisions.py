@@ -3,8 +3,7 @@
 import pytest
 
 from pyqueue_sql import Queue, migrate
-from pyqueue_sql.connect import connect
-from tests.schema.catalogs import DEFINITIONS, HEAD, OLDER, RELEASES, printed, rows
+from tests.schema.catalogs import DEFINITIONS, HEAD, OLDER, RELEASES, connect, printed, rows
 
 
 @pytest.mark.parametrize("older", OLDER)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from pyqueue_sql import Queue, migrate
+from pyqueue_sql import Queue, migrate, migrate_postgresql
 from tests.schema.catalogs import HEAD, OLDER
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
             paused.release()
         sleep(seconds)
 
-    monkeypatch.setattr(migrate.time, "sleep", note)
+    monkeypatch.setattr(migrate_postgresql.time, "sleep", note)
     traffic = Traffic(old_url)
     with psycopg.connect(old_url) as application, ThreadPoolExecutor(1) as pool:
         own = Queue(application)
@@ -198,7 +198,7 @@ def test_between_two_steps_the_calls_that_are_going_on_end(
         polled.release()
         sleep(seconds)
 
-    monkeypatch.setattr(migrate.time, "sleep", note)
+    monkeypatch.setattr(migrate_postgresql.time, "sleep", note)
     with psycopg.connect(database_url) as application, ThreadPoolExecutor(1) as pool:
         # a call that has no lock on a table yet looks like this
         application.execute("select 1")
@@ -213,7 +213,7 @@ def test_between_two_steps_the_calls_that_are_going_on_end(
 
 @pytest.mark.parametrize("older", OLDER[-1:])
 def test_a_transaction_that_never_ends_holds_no_upgrade_up(old_url: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(migrate, "CALLS_END_S", 0.1)
+    monkeypatch.setattr(migrate_postgresql, "CALLS_END_S", 0.1)
     with ThreadPoolExecutor(1) as pool, psycopg.connect(old_url) as application:
         application.execute("select 1")
         pool.submit(migrate.upgrade, old_url).result(5)

@@ -19,8 +19,13 @@ from click.testing import CliRunner, Result
 from pyqueue_sql import Ended, Queue, cli
 from pyqueue_sql.cli import kinds, messages
 from pyqueue_sql.cli.common import Failure
+from pyqueue_sql.connect import connect_mysql
 from pyqueue_sql.demo.cli import demo
 from pyqueue_sql.revision import MIGRATIONS
+from tests.conformance.fixtures import harness
+from tests.conformance.harness import Harness
+
+__all__ = ["harness"]
 
 COMMANDS = {
     *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
@@ -444,6 +449,54 @@ def test_no_connection_is_exit_code_4_without_the_password(url: str, command: tu
     assert result.exit_code == 4, result.output
     assert result.stderr.startswith("Error: ")
     assert "secret" not in result.output
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_the_commands_work_on_the_other_dialect(harness: Harness, tmp_path: Path):
+    pyqueue = Shell(harness.url)
+    (tmp_path / "photo").write_bytes(b"\0\xff'")
+    (kind,) = pyqueue.rows(
+        "define", "mail", "--timeout", "1.5", "--history", "60", "--shape", '{"n": "integer"}'
+    )
+    assert (kind["timeout_seconds"], kind["paused"], kind["payload_shape"]) == (1.5, False, {"n": "integer"})
+    lines = "".join(f'{{"key": "{key}", "payload": {{"n": {n}}}}}\n' for n, key in enumerate("abcd"))
+    assert [row["outcome"] for row in pyqueue.rows("push", "mail", "-", lines=lines)] == ["created"] * 4
+    assert [row["state"] for row in pyqueue.rows("get", "mail", "a")] == ["ready"]
+    work = pyqueue("reserve", "mail", "--max", "3").stdout
+    assert {row["outcome"] for row in pyqueue.rows("extend", "60", "-", lines=work)} == {"extended"}
+    first, second, third = work.splitlines()
+    assert pyqueue.rows("ack", "-", lines=first)[0]["outcome"] == "acked"
+    assert pyqueue.rows("nack", "-", "--final", "--error", "ä", lines=second)[0]["outcome"] == "dead"
+    assert pyqueue.rows("move", "sent", "-", "--take-payload", lines=third)[0]["outcome"] == "moved"
+    assert [row["payload"] for row in pyqueue.rows("pop", "sent")] == [{"n": 2}]
+    assert {row["outcome"] for row in pyqueue.rows("history", "mail")} == {"acked", "dead", "moved"}
+    assert pyqueue.rows("redrive", "mail.dead") == [{"kind": "mail.dead", "went": 1, "stayed": 0}]
+    assert pyqueue.rows("pause", "mail") == [{"kind": "mail", "changed": True}]
+    assert pyqueue.rows("resume", "mail") == [{"kind": "mail", "changed": True}]
+    (stats,) = pyqueue.rows("stats", "mail")
+    assert (stats["paused"], stats["total"], stats["acked_total"]) == (False, 2, 1)
+    assert pyqueue.rows("remove", "mail", "d") == [{"kind": "mail", "key": "d", "outcome": "removed"}]
+    assert pyqueue.rows("purge", "mail") == [{"kind": "mail", "purged": 1}]
+    pyqueue.rows("push", "photos", "--bytes", str(tmp_path / "photo"))
+    (message,) = pyqueue.rows("peek", "photos")
+    assert base64.b64decode(message["payload_bytes"]) == b"\0\xff'"
+    assert pyqueue("prune").exit_code == 0
+    assert pyqueue("drop", "mail").exit_code == 0
+    refused = pyqueue("push", "mail", "1", "--delay", "-1")
+    assert (refused.exit_code, refused.stderr.startswith("Error: delay_seconds")) == (3, True)
+    for args in (("--schema", "no_such_database"), ("--schema", "mysql")):
+        result = pyqueue("reserve", "mail", *args)
+        assert (result.exit_code, "pyqueue upgrade" in result.stderr) == (3, True)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_connection_that_breaks_is_exit_code_4_on_the_other_dialect(innodb_url: str):
+    with connect_mysql(innodb_url) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "create procedure queue_resume(in in_kind text)"
+            " signal sqlstate '08S01' set message_text = 'Lost', mysql_errno = 2013"
+        )
+    assert Shell(innodb_url)("resume", "a").exit_code == 4
 
 
 def test_a_connection_that_breaks_is_exit_code_4(pyqueue: Shell, conn: psycopg.Connection[Any]):

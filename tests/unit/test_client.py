@@ -1,4 +1,4 @@
-"""The client on a real server: arguments get there, rows come back as models, errors as the queue's own."""
+"""The client on each server: arguments get there, rows come back as models, errors as the queue's own."""
 
 import ast
 import asyncio
@@ -9,9 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import aiomysql  # pyright: ignore[reportMissingTypeStubs]
 import psycopg
+import pymysql
 import pytest
 from psycopg.rows import dict_row
+from pymysql.constants import CLIENT
 
 import pyqueue_sql
 from pyqueue_sql import (
@@ -27,13 +30,13 @@ from pyqueue_sql import (
     Redriven,
     Refused,
 )
+from pyqueue_sql.connect import mysql_settings
+from tests.conformance.fixtures import Connect, clock, connect, harness, queue
+from tests.conformance.harness import Clock, Harness
+
+__all__ = ["clock", "connect", "harness", "queue"]
 
 NO_SUCH = "1-" + "0" * 32
-
-
-@pytest.fixture
-def queue(conn: psycopg.Connection[Any]) -> Queue:
-    return Queue(conn)
 
 
 def test_a_payload_comes_back_as_it_went(queue: Queue):
@@ -167,7 +170,7 @@ def test_what_is_too_deep_for_the_server_to_read_is_an_invalid_payload(database_
         assert isinstance(caught.value.__cause__, psycopg.errors.StatementTooComplex)
 
 
-def test_a_kind_remembers_keys_and_keeps_history(queue: Queue, clock: Any):
+def test_a_kind_remembers_keys_and_keeps_history(queue: Queue, clock: Clock):
     kind = queue.define("a", dedup_seconds=1.5, history_seconds=60, payload_shape={"n": "integer"})
     assert (kind.dedup_seconds, kind.history_seconds, kind.payload_shape) == (1.5, 60, {"n": "integer"})
     with pytest.raises(InvalidPayload):
@@ -192,7 +195,7 @@ def test_a_kind_remembers_keys_and_keeps_history(queue: Queue, clock: Any):
     assert (ended.attempts, ended.reserved_by, ended.errors) == (1, "me", None)
 
 
-def test_history_is_the_newest_first_of_a_kind_or_a_key(queue: Queue, clock: Any):
+def test_history_is_the_newest_first_of_a_kind_or_a_key(queue: Queue, clock: Clock):
     for kind, key in (("a", "k"), ("a", "l"), ("b", "k")):
         queue.define(kind, history_seconds=60)
         queue.push(kind, key)
@@ -213,27 +216,32 @@ def test_history_is_the_newest_first_of_a_kind_or_a_key(queue: Queue, clock: Any
 def test_the_drivers_exception_is_the_cause(queue: Queue):
     with pytest.raises(InvalidReceipt) as caught:
         queue.ack("x")
-    assert isinstance(caught.value.__cause__, psycopg.Error)
-    assert caught.value.__cause__.sqlstate == caught.value.sqlstate == "PQ005"
+    cause = caught.value.__cause__
+    if isinstance(cause, psycopg.Error):
+        assert cause.sqlstate == caught.value.sqlstate == "PQ005"
+    else:
+        assert isinstance(cause, pymysql.Error)
+        assert cause.args[0] == caught.value.errno == 31005
 
 
-def test_other_exceptions_of_the_driver_stay(queue: Queue):
-    queue.connection.close()
-    with pytest.raises(psycopg.OperationalError):
+def test_other_exceptions_of_the_driver_stay(harness: Harness, connect: Connect):
+    queue = connect()
+    harness.terminate(queue)
+    with pytest.raises((psycopg.OperationalError, pymysql.OperationalError)):
         queue.push("a")
 
 
-def test_the_transaction_is_the_callers(conn: psycopg.Connection[Any], database_url: str):
-    with psycopg.connect(database_url) as other:
-        Queue(other).push("a", "k")
-        assert Queue(conn).get("a", "k") is None
-        other.rollback()
-        Queue(other).push("a", "l")
-        other.commit()
-    assert [message.key for message in Queue(conn).peek("a")] == ["l"]
+def test_the_transaction_is_the_callers(queue: Queue, connect: Connect):
+    other = connect(autocommit=False)
+    other.push("a", "k")
+    assert queue.get("a", "k") is None
+    other.rollback()
+    other.push("a", "l")
+    other.commit()
+    assert [message.key for message in queue.peek("a")] == ["l"]
 
 
-def test_the_callers_rows_and_cursors_do_not_matter(database_url: str):
+def test_the_callers_rows_and_cursors_of_psycopg_do_not_matter(database_url: str):
     with psycopg.connect(database_url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
         connection.row_factory = dict_row  # pyright: ignore[reportAttributeAccessIssue]
         queue = Queue(connection)
@@ -243,17 +251,96 @@ def test_the_callers_rows_and_cursors_do_not_matter(database_url: str):
         assert queue.extend(message.receipt or "", 2).outcome == "extended"
 
 
-def test_async_awaits_the_same(database_url: str):
+@pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("found_rows", [False, True])
+@pytest.mark.parametrize("sql_mode", ["", "ansi_quotes,no_backslash_escapes"])
+def test_the_callers_rows_cursors_flags_and_sql_mode_do_not_matter(
+    harness: Harness, found_rows: bool, sql_mode: str
+):
+    with pymysql.connect(
+        **mysql_settings(harness.url),
+        autocommit=True,
+        cursorclass=pymysql.cursors.SSDictCursor,
+        client_flag=CLIENT.FOUND_ROWS if found_rows else 0,
+        sql_mode=sql_mode,
+    ) as connection:
+        queue = Queue(connection)
+        payload = {"%s": "\\ ' \" \n"}
+        assert [queue.push("a", "k%s'\\", payload).outcome for _ in range(2)] == ["created", "ignored"]
+        (message,) = queue.reserve("a", "w", 2, timeout_seconds=1.5)
+        assert (message.key, message.payload) == ("k%s'\\", payload)
+        assert queue.extend(message.receipt or "", 2).outcome == "extended"
+        queue.push_bytes("b", "k", bytes(range(256)))
+        assert [message.payload_bytes for message in queue.pop("b")] == [bytes(range(256))]
+        with pytest.raises(InvalidParameter):
+            queue.reserve("a", max_messages="many")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_connection_that_cannot_carry_every_character_is_refused(harness: Harness):
+    settings = {**mysql_settings(harness.url), "charset": "latin1"}
+    with pymysql.connect(**settings) as connection, pytest.raises(TypeError, match="utf8mb4 is wanted"):
+        Queue(connection).peek("a")
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_victim_is_tried_again_where_the_call_is_its_own_transaction(innodb_url: str):
+    victim = (
+        "create procedure queue_prune(in in_max_rows bigint) begin insert into tries values (1);"
+        " if (select count(*) from tries) < in_max_rows then"
+        " signal sqlstate '40001' set message_text = 'victim', mysql_errno = 1213; end if;"
+        " select count(*) as pruned from tries; delete from tries; end"
+    )
+    with pymysql.connect(**mysql_settings(innodb_url), autocommit=True) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute("create table tries (n int) engine = myisam")
+            cursor.execute(victim)
+        queue = Queue(connection)
+        assert queue.prune(6) == 6
+        with pytest.raises(pymysql.OperationalError, match="victim"):
+            queue.prune(7)
+        connection.begin()
+        with connection.cursor() as cursor:
+            cursor.execute("delete from tries")
+        with pytest.raises(pymysql.OperationalError, match="victim"):
+            queue.prune(2)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_an_error_after_the_rows_is_an_error(innodb_url: str):
+    late = (
+        "create procedure queue_ack(in in_receipt text, in in_options text)"
+        " begin select in_receipt as receipt, 'acked' as outcome; select 1;"
+        " signal sqlstate 'PQ005' set message_text = 'late', mysql_errno = 31005; end"
+    )
+    with pymysql.connect(**mysql_settings(innodb_url), autocommit=True) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute(late)
+        for _ in range(2):
+            with pytest.raises(InvalidReceipt, match="late"):
+                Queue(connection).ack("x")
+
+
+def test_async_awaits_the_same(harness: Harness):
     async def scenario() -> None:
-        async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
-            queue = AsyncQueue(connection)
-            assert (await queue.push("a", "k", [1])).outcome == "created"
-            (message,) = await queue.reserve("a")
-            assert message.payload == [1]
-            assert (await queue.ack(message.receipt or "")).outcome == "acked"
-            assert await queue.get("a", "k") is None
-            with pytest.raises(InvalidReceipt):
-                await queue.ack("x")
+        if harness.url.startswith("postgresql"):
+            connection = await psycopg.AsyncConnection.connect(harness.url, autocommit=True)
+            close = connection.close
+        else:
+            settings = mysql_settings(harness.url)
+            connection = await aiomysql.connect(db=settings.pop("database"), **settings, autocommit=True)
+            close = connection.ensure_closed
+        queue = AsyncQueue(connection)
+        assert (await queue.push("a", "k", [1])).outcome == "created"
+        await queue.push_bytes("b", "k", bytes(range(256)))
+        assert [message.payload_bytes for message in await queue.peek("b")] == [bytes(range(256))]
+        (message,) = await queue.reserve("a")
+        assert message.payload == [1]
+        assert (await queue.ack(message.receipt or "")).outcome == "acked"
+        assert await queue.get("a", "k") is None
+        with pytest.raises(InvalidReceipt):
+            await queue.ack("x")
+        await close()
 
     asyncio.run(scenario())
 

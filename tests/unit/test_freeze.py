@@ -4,17 +4,27 @@ from pathlib import Path
 
 import pytest
 
-from pyqueue_sql import freeze
+from pyqueue_sql import freeze, freeze_mysql
+from pyqueue_sql.revision import DIALECTS
 
 
-def test_what_is_frozen_is_what_is_live():
-    assert freeze.differing(freeze.LIVE, freeze.FROZEN) == []
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_is_frozen_is_what_is_live(dialect: str):
+    assert freeze.differing(freeze.LIVE / dialect, freeze.FROZEN / dialect) == []
 
 
 def test_every_live_file_is_in_the_manifest_once():
-    names = freeze.manifest(freeze.LIVE)
+    live = freeze.LIVE / "postgresql"
+    names = freeze.manifest(live)
     assert len(names) == len(set(names))
-    assert set(names) == set(freeze.LIVE.rglob("*.sql")) - {freeze.LIVE / "install.sql"}
+    assert set(names) == set(live.rglob("*.sql")) - {live / "install.sql"}
+
+
+def test_every_live_file_of_mysql_is_in_one_of_its_manifests_once():
+    live = freeze.LIVE / "mysql"
+    names = [*freeze_mysql.manifest(live), *freeze_mysql.manifest(live, "optional.sql")]
+    assert len(names) == len(set(names))
+    assert set(names) == set(live.rglob("*.sql")) - {live / "install.sql", live / "optional.sql"}
 
 
 def test_statements_keep_their_comments_and_their_bodies():
@@ -66,12 +76,12 @@ def live(tmp_path: Path) -> Path:
 
 
 def test_the_first_revision_is_whole_and_goes_backwards(live: Path):
-    texts = freeze.freeze(live, first=True)
-    assert {part: text.removeprefix(freeze.HEADER) for part, text in texts.items()} == {
-        "up": "create table t (a integer);\n",
-        "routines": "create function f() returns t return null;\n",
-        "down": "drop function f();\n--;\ndrop table t;\n",
+    assert freeze.freeze(live, first=True) == {
+        "up": ["create table t (a integer);"],
+        "routines": ["create function f() returns t return null;"],
+        "down": ["drop function f();", "drop table t;"],
     }
+    assert freeze.texts(live, first=True)["down"].endswith("\ndrop function f();\n--;\ndrop table t;\n")
 
 
 def test_a_later_revision_has_only_its_routines_generated(live: Path):
@@ -81,7 +91,7 @@ def test_a_later_revision_has_only_its_routines_generated(live: Path):
 def test_a_change_of_what_is_live_is_noticed(live: Path, tmp_path: Path):
     frozen = tmp_path / "frozen"
     frozen.mkdir()
-    for part, text in freeze.freeze(live, first=True).items():
+    for part, text in freeze.texts(live, first=True).items():
         (frozen / f"0001_x.{part}.sql").write_text(text)
     assert freeze.differing(live, frozen) == []
     (live / "routines" / "f.sql").write_text("create function f() returns t return null::t;\n")

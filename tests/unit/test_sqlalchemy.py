@@ -2,17 +2,23 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
+import pymysql
 import pytest
 import sqlalchemy
-from sqlalchemy import ForeignKey, event
+from sqlalchemy import ForeignKey, String, event
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, PendingRollbackError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, scoped_session, sessionmaker
 
 from pyqueue_sql import AsyncQueue, InvalidParameter, InvalidPayload, InvalidReceipt, Queue
+from tests.conformance.fixtures import Connect, connect, harness
+from tests.conformance.harness import Harness
+
+__all__ = ["connect", "harness"]
 
 
 class Base(DeclarativeBase):
@@ -22,32 +28,35 @@ class Base(DeclarativeBase):
 class Customer(Base):
     __tablename__ = "customer"
     id: Mapped[int] = mapped_column(primary_key=True)
-    email: Mapped[str] = mapped_column(unique=True)
+    email: Mapped[str] = mapped_column(String(100), unique=True)
 
 
-class Order(Base):
+class Deferred(DeclarativeBase):
+    """Tables for a server that can put a constraint off to the commit."""
+
+
+class Order(Deferred):
     __tablename__ = "order"
     id: Mapped[int] = mapped_column(primary_key=True)
-    customer_id: Mapped[int] = mapped_column(ForeignKey("customer.id", deferrable=True, initially="DEFERRED"))
-
-
-def sqlalchemy_url(url: str, driver: str = "psycopg") -> str:
-    return url.replace("postgresql://", f"postgresql+{driver}://")
+    after: Mapped[int] = mapped_column(ForeignKey("order.id", deferrable=True, initially="DEFERRED"))
 
 
 @pytest.fixture
-def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
+def engine(harness: Harness) -> Iterator[sqlalchemy.Engine]:
     """An engine of an application that has tables of its own."""
-    engine = sqlalchemy.create_engine(sqlalchemy_url(database_url))
+    engine = sqlalchemy.create_engine(harness.url.replace("postgresql://", "postgresql+psycopg://"))
     Base.metadata.create_all(engine)
     yield engine
+    engine.dispose()
+    Base.metadata.drop_all(engine)
     engine.dispose()
 
 
 @pytest.fixture
-def keys(conn: psycopg.Connection[Any]) -> Callable[[], list[str]]:
+def keys(connect: Connect) -> Callable[[], list[str]]:
     """The keys that everybody sees."""
-    return lambda: [message.key for message in Queue(conn).peek("mail")]
+    queue = connect()
+    return lambda: [message.key for message in queue.peek("mail")]
 
 
 def test_a_commit_brings_the_rows_and_the_message(engine: sqlalchemy.Engine, keys: Callable[[], list[str]]):
@@ -78,11 +87,13 @@ def test_a_constraint_that_fails_at_the_flush_takes_the_message_along(
     assert keys() == []
 
 
+@pytest.mark.servers("postgresql")
 def test_a_constraint_that_fails_at_the_commit_takes_the_message_along(
     engine: sqlalchemy.Engine, keys: Callable[[], list[str]]
 ):
+    Deferred.metadata.create_all(engine)
     with Session(engine) as session:
-        session.add(Order(id=1, customer_id=404))
+        session.add(Order(id=1, after=404))
         session.flush()
         Queue(session).push("mail", "a")
         with pytest.raises(IntegrityError):
@@ -197,6 +208,7 @@ def test_over_an_engine_each_call_is_a_transaction(engine: sqlalchemy.Engine, ke
     assert engine.pool.checkedout() == 0  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.servers("postgresql")
 def test_what_the_application_set_for_its_own_rows_does_not_matter(engine: sqlalchemy.Engine):
     with engine.connect().execution_options(stream_results=True, yield_per=1) as connection:
         queue = Queue(connection)
@@ -218,17 +230,23 @@ def test_the_queues_own_errors_come_through_with_the_drivers_as_the_cause(engine
         with pytest.raises(cause) as caught:
             call(Queue(engine))
         assert caught.value.sqlstate == sqlstate
-        assert isinstance(caught.value.__cause__, psycopg.Error | UnicodeEncodeError)
+        assert isinstance(caught.value.__cause__, psycopg.Error | pymysql.Error | UnicodeEncodeError | None)
         assert "SQL:" not in str(caught.value)
 
 
-def test_other_errors_stay_those_of_sqlalchemy(engine: sqlalchemy.Engine, conn: psycopg.Connection[Any]):
+def end_connection(session: Session, connect: Connect) -> None:
+    """End a session's connection as an administrator does."""
+    connection: Any = session.connection().connection.driver_connection
+    if isinstance(connection, psycopg.Connection):
+        connect().execute("select pg_terminate_backend(%s, 5000)", [connection.info.backend_pid])
+    else:
+        connect().execute("kill %s", [connection.thread_id()])
+
+
+def test_other_errors_stay_those_of_sqlalchemy(engine: sqlalchemy.Engine, connect: Connect):
     with Session(engine) as session:
         Queue(session).push("mail", "a")
-        conn.execute(
-            "select pg_terminate_backend(a.pid, 5000) from pg_stat_activity a"
-            " where a.datname = current_database() and a.pid <> pg_backend_pid()"
-        )
+        end_connection(session, connect)
         with pytest.raises(OperationalError) as caught:
             Queue(session).push("mail", "b")
         assert caught.value.connection_invalidated
@@ -238,11 +256,81 @@ def test_other_errors_stay_those_of_sqlalchemy(engine: sqlalchemy.Engine, conn: 
         assert Queue(session).push("mail", "d").outcome == "created"
 
 
+@pytest.mark.servers("postgresql")
 def test_a_missing_schema_is_an_error_of_sqlalchemy(engine: sqlalchemy.Engine):
     with engine.connect() as connection:
         connection.exec_driver_sql("set search_path to nowhere")
         with pytest.raises(DBAPIError):
             Queue(connection).push("mail")
+
+
+@pytest.fixture
+def bare(innodb_url: str) -> Iterator[sqlalchemy.Engine]:
+    """An engine on a database with nothing but what a test makes."""
+    engine = sqlalchemy.create_engine(innodb_url)
+    yield engine
+    engine.dispose()
+
+
+VICTIM = (
+    "create procedure queue_prune(in in_max_rows bigint) begin insert into tries values (1);"
+    " if (select count(*) from tries) < in_max_rows then"
+    " signal sqlstate '40001' set message_text = 'victim', mysql_errno = 1213; end if;"
+    " select count(*) as pruned from tries; delete from tries; end"
+)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_victim_is_tried_again_over_an_engine_and_in_autocommit(bare: sqlalchemy.Engine):
+    with bare.connect() as connection:
+        connection.exec_driver_sql("create table tries (n int) engine = myisam")
+        connection.exec_driver_sql(VICTIM)
+    assert Queue(bare).prune(6) == 6
+    with pytest.raises(DBAPIError, match="victim"):
+        Queue(bare).prune(7)
+    with bare.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("delete from tries")
+        assert Queue(connection).prune(6) == 6
+    with bare.connect() as connection, pytest.raises(DBAPIError, match="victim"):
+        Queue(connection).prune(2)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_call_over_an_engine_is_read_committed(bare: sqlalchemy.Engine):
+    with bare.connect() as connection:
+        connection.exec_driver_sql("create table seen (n int)")
+        connection.exec_driver_sql(
+            "create procedure queue_prune(in in_max_rows bigint) begin"
+            " declare v_first, v_second int; select count(*) into v_first from seen; do sleep(0.5);"
+            " select count(*) into v_second from seen; select v_second - v_first as pruned; end"
+        )
+    with bare.begin() as other:
+        other.exec_driver_sql("insert into seen values (1)")
+        thread = threading.Timer(0.2, other.commit)
+        thread.start()
+        assert Queue(bare).prune() == 1
+        thread.join()
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_an_error_after_the_rows_is_an_error_and_one_of_sqlalchemy(bare: sqlalchemy.Engine):
+    with bare.connect() as connection:
+        connection.exec_driver_sql(
+            "create procedure queue_ack(in in_receipt text, in in_options text)"
+            " begin select in_receipt as receipt, 'acked' as outcome; select 1;"
+            " if in_receipt = 'x' then"
+            " signal sqlstate 'PQ005' set message_text = 'late', mysql_errno = 31005;"
+            " else signal sqlstate '45000' set message_text = 'gone', mysql_errno = 2013; end if; end"
+        )
+    for _ in range(2):
+        with pytest.raises(InvalidReceipt, match="late"):
+            Queue(bare).ack("x")
+    with bare.connect() as connection:
+        with pytest.raises(DBAPIError, match="gone") as caught:
+            Queue(connection).ack("y")
+        assert caught.value.connection_invalidated
+        with pytest.raises(PendingRollbackError):
+            Queue(connection).ack("x")
 
 
 def test_what_is_no_connection_is_refused_by_name():
@@ -262,7 +350,7 @@ def test_what_is_no_connection_is_refused_by_name():
 def test_another_driver_is_refused_by_name():
     engine = sqlalchemy.create_engine("sqlite://")
     for connection in (engine, engine.connect(), Session(engine), Session(engine.connect())):
-        with pytest.raises(TypeError, match=r"psycopg 3 is wanted.*not sqlite\+pysqlite"):
+        with pytest.raises(TypeError, match=r"PyMySQL or aiomysql is wanted.*not sqlite\+pysqlite"):
             Queue(connection)
     with pytest.raises(TypeError, match=r"not sqlite\+pysqlite"):
         Queue(scoped_session(sessionmaker(engine))).push("mail")

@@ -1,0 +1,230 @@
+"""Routines are reloaded on MariaDB and MySQL while they are being called.
+
+Nothing there is undone when it fails: every statement commits by itself. So each can be run again, and what
+is installed as it should be is left alone. A routine is replaced behind `queue_gate`: every call reads that
+table first, and waits there while a second connection holds it under LOCK TABLES. No call that is past the
+gate is going on then, and those that wait go on in the new routines.
+
+What a client can still see, on MySQL, which has no CREATE OR REPLACE PROCEDURE: error 1305 for the moment
+between DROP and CREATE of a routine that a call meets before the gate, which are the public ones,
+_queue_begin, and where that fails _queue_undo. A right to execute one routine that was granted to somebody by
+name goes with its DROP, but for those of our roles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import re
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from pyqueue_sql.errors import MigrationError
+from pyqueue_sql.routine_mysql import Routine, evaluated, parse
+from pyqueue_sql.server_mysql import NOT_ALLOWED, check, errno, said, version
+
+LOCK_TIMEOUT_S = 1
+TRIES = 30
+LOCK_TIMED_OUT = 1205
+NEEDS_TRUST = {1418, 1419}
+NO_TRUST = "the binary log is on and log_bin_trust_function_creators is off"
+NO_ROLE = {1133, 1410, 1698, 1959, 3523}
+DROP = re.compile(r"(?mi)^drop (procedure|function|trigger) if exists ")
+ON_FUNCTION = re.compile(r"(?mi)^grant .* on function (\w+)")
+SQL_MODE = "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO"
+THERE = """
+select r.routine_type, r.routine_name from information_schema.routines r where r.routine_schema = database()
+union all
+select 'trigger', t.trigger_name from information_schema.triggers t where t.trigger_schema = database()
+"""
+SETTINGS = ["set names utf8mb4", f"set session sql_mode = '{SQL_MODE}'"]
+"""Routines keep these; a client that prints or sends another character set would garble their comments."""
+
+log = logging.getLogger("pyqueue_sql")
+
+
+def run(connection: Connection, parts: Mapping[str, list[str]]) -> None:
+    """Run the parts of a revision.
+
+    Args:
+        connection: to the database that the queue is in; open work on it is committed, as by any DDL.
+        parts: statements by part; those of `optional` may be refused, which is logged in one line.
+
+    Raises:
+        MigrationError: not on this server or not by this user, or somebody holds a lock for too long.
+        sqlalchemy.exc.DBAPIError: what the server says.
+    """
+    with _settings(connection):
+        if any(part in parts for part in ("up", "routines")):
+            check(connection)
+        for part, texts in parts.items():
+            if part == "routines":
+                reload(connection, texts)
+            elif part == "optional":
+                _optional(connection, texts)
+            else:
+                for text in texts:
+                    execute(connection, text)
+
+
+def execute(connection: Connection, text: str) -> Any:
+    """Execute a statement as it stands, again where somebody holds a lock.
+
+    Args:
+        connection: with a short lock_wait_timeout.
+        text: one statement; colons and percent signs mean nothing in it.
+
+    Raises:
+        MigrationError: the lock stays.
+        sqlalchemy.exc.DBAPIError: what the server says.
+    """
+    return _patiently(lambda: _execute(connection, text), text)
+
+
+def reload(connection: Connection, texts: Iterable[str]) -> None:
+    """Bring routines and triggers to these texts; any other statement is just executed.
+
+    Args:
+        connection: with SETTINGS and a short lock_wait_timeout.
+        texts: statements; a DROP … IF EXISTS before what creates the same anew does nothing here.
+
+    Raises:
+        MigrationError: the gate can't be closed.
+        sqlalchemy.exc.DBAPIError: what the server says.
+    """
+    server = version(connection)
+    there = {(kind.lower(), name) for kind, name in _execute(connection, THERE)}
+    replaced: list[Routine] = []
+    for text in texts:
+        wanted = parse(text)
+        if wanted is None:
+            if not DROP.search(text):
+                execute(connection, text)
+            continue
+        if (wanted.kind, wanted.name) not in there:
+            # nobody can be in it
+            execute(connection, wanted.text)
+        elif _installed(connection, wanted) != parse(evaluated(wanted.text, *server)):
+            replaced.append(wanted)
+    if replaced:
+        _patiently(lambda: _replace(connection, replaced, mariadb=server[1]), "queue_gate")
+
+
+def _replace(connection: Connection, routines: list[Routine], *, mariadb: bool) -> None:
+    """Replace the routines while no call is going on, and take them from the list."""
+    with _closed(connection):
+        while routines:
+            one = routines[0]
+            if mariadb:
+                _execute(connection, re.sub(r"\bcreate\b", "create or replace", one.text, count=1))
+            else:
+                _execute(connection, f"drop {one.kind} if exists {one.name}")
+                _execute(connection, one.text)
+            del routines[0]
+
+
+@contextlib.contextmanager
+def _closed(connection: Connection) -> Generator[None]:
+    """Hold the gate closed, on a second connection: under LOCK TABLES no routine can be created."""
+    # what is open here would hold the gate open
+    connection.exec_driver_sql("commit")
+    database = _row(connection, "select database(), connection_id()")
+    with connection.engine.connect() as gate:
+        if _row(gate, "select connection_id()")[0] == database[1]:
+            raise MigrationError("a second connection is needed, and the engine has only one")
+        # it is closed at the end, not kept in a pool: whatever happens, its lock goes with it
+        gate.detach()
+        gate.exec_driver_sql(f"set session lock_wait_timeout = {LOCK_TIMEOUT_S}")
+        _execute(gate, f"lock tables {_quoted(database[0])}.queue_gate write")
+        yield
+
+
+def _installed(connection: Connection, wanted: Routine) -> Routine | None:
+    """Return what is installed by that name, or None where it can't be what is wanted."""
+    _, mode, text, *_ = _row(connection, f"show create {wanted.kind} {wanted.name}")
+    # the text is NULL for who may not see it, and so may not replace it
+    return parse(text or "") if set(mode.split(",")) == set(SQL_MODE.split(",")) else None
+
+
+def _optional(connection: Connection, texts: list[str]) -> None:
+    """Run what the server may refuse; that is a line in the log for routines and one for roles."""
+    refused: dict[str, str] = {}
+    roles = ""
+    for text in texts:
+        granted = ON_FUNCTION.search(text)
+        if granted and f"function {granted[1]}" in refused:
+            continue
+        try:
+            reload(connection, [text])
+        except DBAPIError as error:
+            wanted = parse(text)
+            if wanted and errno(error) in NEEDS_TRUST | NOT_ALLOWED:
+                refused[f"{wanted.kind} {wanted.name}"] = (
+                    NO_TRUST if errno(error) in NEEDS_TRUST else said(error)
+                )
+            elif not wanted and errno(error) in NO_ROLE | NOT_ALLOWED:
+                # where somebody else has made them, they get their rights all the same
+                roles = roles or said(error)
+            else:
+                raise
+    if refused:
+        log.warning("left out: %s: %s", ", ".join(refused), next(iter(refused.values())))
+    if roles:
+        log.warning("left out: roles, or some of their rights: %s", roles)
+
+
+@contextlib.contextmanager
+def _settings(connection: Connection) -> Generator[None]:
+    """Set what routines keep, and short waits for locks; afterwards all is as it was."""
+    mode, wait, charset, collation = _row(
+        connection,
+        "select @@session.sql_mode, @@session.lock_wait_timeout, @@session.character_set_client,"
+        " @@session.collation_connection",
+    )
+    if charset != "utf8mb4":
+        raise MigrationError(f"the connection must speak utf8mb4, and it speaks {charset}")
+    for text in SETTINGS:
+        connection.exec_driver_sql(text)
+    connection.exec_driver_sql(f"set session lock_wait_timeout = {LOCK_TIMEOUT_S}")
+    try:
+        yield
+    finally:
+        # a connection that is lost has nothing to restore, and the error to be seen is the first
+        if not connection.invalidated:
+            connection.exec_driver_sql(
+                f"set session sql_mode = '{mode}', lock_wait_timeout = {wait},"
+                f" collation_connection = {collation}"
+            )
+
+
+def _patiently(what: Callable[[], Any], name: str) -> Any:
+    for tries_left in reversed(range(TRIES)):
+        try:
+            return what()
+        except DBAPIError as error:
+            if errno(error) != LOCK_TIMED_OUT:
+                raise
+            if not tries_left:
+                raise MigrationError(
+                    f"somebody holds a lock for too long (a transaction that stays open?): {name[:60]}"
+                ) from error
+        # calls go on meanwhile
+        time.sleep(random.uniform(0.2, 1))
+    raise AssertionError("the last try returns or raises")
+
+
+def _execute(connection: Connection, text: str) -> Any:
+    return connection.exec_driver_sql(text, execution_options={"no_parameters": True})
+
+
+def _row(connection: Connection, text: str) -> Any:
+    return _execute(connection, text).one()
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,41 @@
+-- Who may do what. Routines run with the rights of their owner; nothing is for anybody else.
+--   queue_producer   puts messages in
+--   queue_consumer   takes and finishes them
+--   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
+--   queue_admin      all of these
+-- Roles belong to the server: where they exist already they are used, and where the installer may not create them, the owner of
+-- the routines is the only one who may call them until somebody creates the roles and upgrades again. A user has a role's rights
+-- once it is set: `set default role` (MySQL: `set default role all to …`).
+create role if not exists queue_producer, queue_consumer, queue_operator, queue_admin;
+grant queue_producer to queue_admin;
+grant queue_consumer to queue_admin;
+grant queue_operator to queue_admin;
+grant execute on procedure queue_push to queue_producer;
+grant execute on procedure queue_push_bytes to queue_producer;
+grant execute on procedure queue_push_many to queue_producer;
+grant execute on procedure queue_push_into to queue_producer;
+grant execute on procedure queue_reserve to queue_consumer;
+grant execute on procedure queue_pop to queue_consumer;
+grant execute on procedure queue_extend to queue_consumer;
+grant execute on procedure queue_extend_many to queue_consumer;
+grant execute on procedure queue_ack to queue_consumer;
+grant execute on procedure queue_ack_many to queue_consumer;
+grant execute on procedure queue_nack to queue_consumer;
+grant execute on procedure queue_nack_many to queue_consumer;
+grant execute on procedure queue_move to queue_consumer;
+grant execute on procedure queue_move_many to queue_consumer;
+grant execute on procedure queue_get to queue_operator;
+grant execute on procedure queue_peek to queue_operator;
+grant execute on procedure queue_remove to queue_operator;
+grant execute on procedure queue_purge to queue_operator;
+grant execute on procedure queue_define to queue_operator;
+grant execute on procedure queue_drop to queue_operator;
+grant execute on procedure queue_pause to queue_operator;
+grant execute on procedure queue_resume to queue_operator;
+grant execute on procedure queue_redrive to queue_operator;
+grant execute on procedure queue_prune to queue_operator;
+grant execute on procedure queue_now to queue_producer, queue_consumer, queue_operator;
+grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
+grant select on queue_messages to queue_operator;
+grant select on queue_stats to queue_operator;
+grant select on queue_history to queue_operator;

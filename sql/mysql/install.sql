@@ -1,0 +1,140 @@
+-- Installs the queue into the current database, with a plain client of MariaDB or MySQL:
+--     cd sql/mysql && mariadb app < install.sql
+--     cd sql/mysql && mariadb app < optional.sql
+-- The order below is the only load order; migrations are frozen from it. All of it can be run again.
+
+-- routines keep these two
+set names utf8mb4;
+set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO';
+
+-- tables
+source tables/queue_kind.sql
+source tables/delayed_queue.sql
+source tables/queue_count.sql
+source tables/queue_hint.sql
+source tables/queue_history.sql
+source tables/queue_dedup.sql
+source tables/queue_inbox.sql
+source tables/queue_gate.sql
+-- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
+
+-- routines: the clock
+source routines/queue_now.sql
+source routines/_queue_ticks.sql
+
+-- routines: parameters and errors
+source routines/_queue_fail.sql
+source routines/_queue_check_kind.sql
+source routines/_queue_check_key.sql
+source routines/_queue_check_count.sql
+source routines/_queue_check_seconds.sql
+source routines/_queue_check_payload.sql
+source routines/_queue_check_headers.sql
+source routines/_queue_misfit.sql
+source routines/_queue_check_fit.sql
+source routines/_queue_check_shape.sql
+source routines/_queue_check_options.sql
+source routines/_queue_number.sql
+source routines/_queue_integer.sql
+source routines/_queue_boolean.sql
+source routines/_queue_text.sql
+source routines/_queue_schedule.sql
+source routines/_queue_push_options.sql
+source routines/_queue_message.sql
+source routines/_queue_check_nack.sql
+source routines/_queue_check_move.sql
+source routines/_queue_receipt.sql
+source routines/_queue_receipts.sql
+source routines/_queue_check_json.sql
+source routines/_queue_check_messages.sql
+source routines/_queue_check_moves.sql
+source routines/_queue_check_worker.sql
+source routines/_queue_move_options.sql
+
+-- routines: begin and end of a call
+source routines/_queue_begin.sql
+source routines/_queue_commit.sql
+source routines/_queue_undo.sql
+source routines/_queue_random.sql
+
+-- routines: what the public ones share
+source routines/_queue_check_dead_letter_kind.sql
+source routines/_queue_key.sql
+source routines/_queue_add_error.sql
+source routines/_queue_is_remembered.sql
+source routines/_queue_put_onto.sql
+source routines/_queue_put.sql
+source routines/_queue_push.sql
+source routines/_queue_promote.sql
+source routines/_queue_scan.sql
+source routines/_queue_forget_hints.sql
+source routines/_queue_read_hint.sql
+source routines/_queue_remember.sql
+source routines/_queue_take.sql
+source routines/_queue_bury.sql
+source routines/_queue_nack.sql
+source routines/_queue_lock_moves.sql
+source routines/_queue_move.sql
+source routines/_queue_set_paused.sql
+source routines/_queue_fold_counts.sql
+source routines/_queue_prune_kind.sql
+source routines/_queue_prune_by_the_way.sql
+source routines/_queue_tidy.sql
+source routines/_queue_take_in.sql
+source routines/_queue_ack.sql
+source routines/_queue_ack_many.sql
+source routines/_queue_again.sql
+source routines/_queue_discard.sql
+source routines/_queue_end.sql
+source routines/_queue_end_undeliverable.sql
+source routines/_queue_hold.sql
+source routines/_queue_iso.sql
+source routines/_queue_land.sql
+source routines/_queue_lock.sql
+source routines/_queue_lock_keys.sql
+source routines/_queue_lock_kinds.sql
+source routines/_queue_pop_end.sql
+source routines/_queue_pop_take.sql
+source routines/_queue_prune.sql
+source routines/_queue_push_many.sql
+source routines/_queue_put_new.sql
+source routines/_queue_redrive.sql
+source routines/_queue_reserve.sql
+source routines/_queue_scan_lanes.sql
+source routines/_queue_take_deliverable.sql
+source routines/_queue_take_in_row.sql
+source routines/_queue_turn_marks.sql
+
+-- routines: producers
+source routines/queue_push.sql
+source routines/queue_push_bytes.sql
+source routines/queue_push_many.sql
+source routines/queue_push_into.sql
+
+-- routines: consumers
+source routines/queue_reserve.sql
+source routines/queue_pop.sql
+source routines/queue_extend.sql
+source routines/queue_extend_many.sql
+source routines/queue_ack.sql
+source routines/queue_ack_many.sql
+source routines/queue_nack.sql
+source routines/queue_nack_many.sql
+source routines/queue_move.sql
+source routines/queue_move_many.sql
+
+-- routines: operators
+source routines/queue_get.sql
+source routines/queue_peek.sql
+source routines/queue_remove.sql
+source routines/queue_purge.sql
+source routines/queue_define.sql
+source routines/queue_drop.sql
+source routines/queue_pause.sql
+source routines/queue_resume.sql
+source routines/queue_redrive.sql
+source routines/queue_prune.sql
+
+-- views
+source views/queue_messages.sql
+source views/queue_stats.sql

@@ -1,0 +1,21 @@
+drop procedure if exists _queue_ack;
+delimiter $$
+create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
+    comment 'queue_ack without its transaction, for whom may have none of its own.
+in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, lost.'
+begin
+    declare v_now, v_entry bigint;
+    declare v_secret binary(16);
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    call _queue_receipt(in_receipt, v_entry, v_secret);
+    call _queue_check_options(in_options, '', 'options');
+    call queue_now(v_now);
+    select q.p_kind into v_kind from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+    set out_outcome = if(v_kind is null, 'lost', 'acked');
+    if v_kind is not null then
+        call _queue_end(v_entry, 'acked', null, v_now);
+        insert into queue_count (id, p_kind, acked) values (uuid_short(), v_kind, 1);
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,52 @@
+drop procedure if exists _queue_ack_many;
+delimiter $$
+create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
+    comment 'queue_ack_many without its transaction.
+in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a for acked, l
+for lost.'
+begin
+    declare v_now, v_entry bigint;
+    declare v_number, v_place int;
+    declare v_keeps, v_done boolean default false;
+    declare v_list, v_found longtext character set utf8mb4;
+    declare c cursor for
+        select j.entry, j.place from json_table(v_found, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+        order by j.entry;
+    call _queue_receipts(in_receipts, v_list, v_number);
+    call _queue_check_options(in_options, '', 'options');
+    call queue_now(v_now);
+    set out_outcomes = repeat('l', v_number);
+    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps) into v_found, v_keeps
+    from (
+        select q.entry, r.place, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 as keeps
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            left join queue_kind k on k.p_kind = q.p_kind
+        order by r.entry for update /*!80000 of q */) d;
+    if v_found is not null then
+        insert into queue_count (id, p_kind, acked)
+        select uuid_short(), q.p_kind, count(*) from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
+        if not coalesce(v_keeps, false) then
+            delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        end if;
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_place;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            set out_outcomes = insert(out_outcomes, v_place, 1, 'a');
+            if v_keeps then
+                call _queue_end(v_entry, 'acked', null, v_now);
+            end if;
+        end loop;
+        close c;
+    end if;
+end $$
+delimiter ;

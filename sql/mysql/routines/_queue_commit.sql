@@ -1,0 +1,12 @@
+drop procedure if exists _queue_commit;
+delimiter $$
+create procedure _queue_commit(in in_own boolean)
+    comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
+in_own: see _queue_begin.'
+begin
+    if in_own then
+        commit;
+    end if;
+    set @pyqueue_own = null;
+end $$
+delimiter ;

@@ -1,0 +1,18 @@
+drop procedure if exists _queue_forget_hints;
+delimiter $$
+create procedure _queue_forget_hints(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_before bigint unsigned)
+    comment 'Removes hints that nobody needs any longer.
+in_kind: the kind. in_before: those with a smaller number.
+Locks: the hints; what others have locked is left.
+differs: NULL for in_before: all.'
+begin
+    declare v_ids longtext character set utf8mb4;
+    select json_arrayagg(h.id) into v_ids
+    from (
+        select o.id from queue_hint o force index (queue_hint_kind)
+        where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) h;
+    if v_ids is not null then
+        delete h from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_hint h force index (primary) on h.id = j.id;
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,54 @@
+drop procedure if exists _queue_move;
+delimiter $$
+create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
+    comment 'Moves one message.
+in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked. in_now: the time of the
+call.
+Result: the outcome: moved, duplicate, lost.
+Locks: the message, and its key in the target.
+differs: the result is a parameter, out_outcome.'
+move: begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_headers, v_other_headers, v_shape longtext character set utf8mb4;
+    declare v_bytes longblob;
+    declare v_priority, v_other_priority smallint;
+    declare v_attempts, v_max_attempts int;
+    declare v_at bigint;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare continue handler for not found begin end;
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority
+    from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
+    if v_kind is null then
+        set out_outcome = 'lost';
+        leave move;
+    end if;
+    insert into queue_count (id, p_kind, moved) values (uuid_short(), v_kind, 1);
+    call _queue_end(in_entry, 'moved', in_to_kind, in_now);
+    if json_contains_path(in_options, 'one', '$.payload') then
+        set v_payload = json_extract(in_options, '$.payload');
+        set v_bytes = null;
+    end if;
+    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_to_kind;
+    if v_shape is not null then
+        call _queue_check_fit(v_shape, v_payload, 'payload');
+    end if;
+    call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_other_priority, v_other_headers,
+        v_attempts, v_max_attempts, v_on_duplicate);
+    if json_value(in_options, '$.priority') is not null then
+        set v_priority = v_other_priority;
+    end if;
+    if json_contains_path(in_options, 'one', '$.headers') then
+        set v_headers = v_other_headers;
+    end if;
+    if json_contains_path(in_options, 'one', '$.key') then
+        call _queue_text(in_options, 'key', v_other_key);
+    end if;
+    call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, null,
+        v_on_duplicate, v_at, out_outcome);
+    set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
+end $$
+delimiter ;

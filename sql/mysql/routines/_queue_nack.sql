@@ -1,0 +1,74 @@
+drop procedure if exists _queue_nack;
+delimiter $$
+create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_outcome varchar(10) character set utf8mb4)
+    comment 'Gives one message back.
+in_entry, in_secret: its receipt, taken apart. in_options: those of queue_nack, checked. in_now: the time of the call.
+Result: the outcome: retry, dead, lost.
+Locks: the message; as _queue_bury where it dies.
+differs: the result is a parameter, out_outcome.'
+nack: begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_by varchar(200) character set utf8mb4;
+    declare v_error, v_errors, v_shape longtext character set utf8mb4;
+    declare v_counts, v_final, v_pending boolean;
+    declare v_attempts, v_max_attempts, v_most int;
+    declare v_delay, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
+    declare v_at bigint;
+    declare continue handler for not found begin end;
+    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by
+    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by
+    from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
+    if v_kind is null then
+        set out_outcome = 'lost';
+        leave nack;
+    end if;
+    select k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape
+    into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape from queue_kind k where k.p_kind = v_kind;
+    if in_options is not null then
+        if json_contains_path(in_options, 'one', '$.count') then
+            call _queue_boolean(in_options, 'count', v_counts);
+        end if;
+        if json_contains_path(in_options, 'one', '$.final') then
+            call _queue_boolean(in_options, 'final', v_final);
+        end if;
+        if json_contains_path(in_options, 'one', '$.error') then
+            call _queue_text(in_options, 'error', v_error);
+        end if;
+        if json_contains_path(in_options, 'one', '$.delay_seconds') then
+            call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
+        end if;
+    end if;
+    set v_counts = coalesce(v_counts, true);
+    insert into queue_count (id, p_kind, nacked) values (uuid_short(), v_kind, 1);
+    if json_contains_path(in_options, 'one', '$.payload') then
+        if v_shape is not null then
+            call _queue_check_fit(v_shape, json_extract(in_options, '$.payload'), 'payload');
+        end if;
+        update delayed_queue q set q.payload = json_extract(in_options, '$.payload'), q.payload_bytes = null
+        where q.entry = in_entry;
+    end if;
+    if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most, 2147483647) then
+        call _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
+        set out_outcome = 'dead';
+        leave nack;
+    end if;
+    set out_outcome = 'retry';
+    if v_pending is not null then
+        call _queue_end(in_entry, null, null, in_now);
+        leave nack;
+    end if;
+    if v_delay is null and v_counts and v_backoff > 0 then
+        set v_delay = least(v_backoff * pow(v_factor, least(v_attempts - 1, 100)), v_longest) * (1 - v_jitter * rand());
+    end if;
+    set v_at = in_now + coalesce(v_delay, 0) * 1000000;
+    if v_error is not null then
+        call _queue_add_error(v_errors, in_now, v_attempts, v_by, v_error, v_errors);
+    end if;
+    update delayed_queue q
+    set q.scheduled_at = v_at, q.ready_rank = if(v_at <= in_now, -q.priority, null), q.ready_at = if(v_at <= in_now, v_at, null),
+        q.due_at = if(v_at > in_now, v_at, null), q.reserved_at = null, q.reserved_by = null, q.secret = null,
+        q.attempts = if(v_counts, v_attempts, v_attempts - 1), q.errors = v_errors
+    where q.entry = in_entry;
+end $$
+delimiter ;

@@ -1,0 +1,32 @@
+drop procedure if exists _queue_pop_end;
+delimiter $$
+create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_now bigint)
+    comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
+in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
+begin
+    declare v_entry bigint;
+    declare v_keeps, v_done boolean default false;
+    declare c cursor for
+        select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    declare continue handler for not found begin end;
+    select k.history_seconds > 0 or k.dedup_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+    if not v_keeps then
+        delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+    else
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_end(v_entry, 'popped', null, in_now);
+        end loop;
+        close c;
+    end if;
+    call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+end $$
+delimiter ;

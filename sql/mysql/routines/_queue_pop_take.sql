@@ -1,0 +1,27 @@
+drop procedure if exists _queue_pop_take;
+delimiter $$
+create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_entries longtext character set utf8mb4)
+    comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
+in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the messages, a JSON
+array of their entries.'
+begin
+    declare v_most, v_number, v_expired int;
+    declare v_max int default coalesce(in_max_messages, 1);
+    declare v_paused boolean default false;
+    declare v_shape longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_count(v_max, 'max_messages', 10000);
+    call _queue_check_options(in_options, '', 'options');
+    select k.max_attempts, k.paused, k.payload_shape into v_most, v_paused, v_shape from queue_kind k where k.p_kind = in_kind;
+    if not v_paused then
+        call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
+            v_expired);
+        if v_number + v_expired > 0 then
+            insert into queue_count (id, p_kind, popped, expired) values (uuid_short(), in_kind, v_number, nullif(v_expired, 0));
+        end if;
+    end if;
+    set out_entries = coalesce(out_entries, '[]');
+end $$
+delimiter ;

@@ -1,0 +1,34 @@
+drop procedure if exists _queue_push;
+delimiter $$
+create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_payload_bytes longblob, in in_options longtext character set utf8mb4, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_scheduled_at bigint,
+    out out_outcome varchar(10) character set utf8mb4)
+    comment 'Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
+in_payload, in_payload_bytes: exactly one of the two. The other parameters, the result, the errors and the locks are those of
+queue_push.
+out_key, out_scheduled_at, out_outcome: the result.'
+push: begin
+    declare v_now, v_since, v_at bigint;
+    declare v_shape, v_headers longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_attempts, v_max_attempts int;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_remembered boolean default false;
+    declare continue handler for not found begin end;
+    call queue_now(v_now);
+    call _queue_check_kind(in_kind, 95, 'kind');
+    set out_key = in_key;
+    if in_key is null then
+        call _queue_key(v_now, out_key);
+    end if;
+    call _queue_check_key(out_key, 'key');
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
+    from queue_kind k where k.p_kind = in_kind;
+    if v_shape is not null then
+        call _queue_check_fit(v_shape, in_payload, 'payload');
+    end if;
+    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
+        v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
+end $$
+delimiter ;

@@ -1,0 +1,75 @@
+drop procedure if exists queue_define;
+delimiter $$
+create procedure queue_define(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_options longtext character set utf8mb4)
+    comment 'Sets how a kind behaves; what isn''t given stays as it is, and null brings the default back.
+in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, default null: for
+ever); backoff_seconds (0 to a year, default 0), backoff_factor (1 to 100, default 2), backoff_max_seconds (default 3600) and
+jitter (0 to 1, default 0): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused); dedup_seconds (0 to
+10 years, default 0): for how long a push still ignores the key of a message that was acked, popped or moved away;
+history_seconds (0 to 10 years, default 0): for how long what has ended stays in queue_history; payload_shape (default null): an object
+of required fields and their types, string, number, integer, boolean, object or array, which payloads have to fit. Seconds
+count as they are set when they are looked at, so that a change concerns what has ended already too.
+Result: the settings.
+Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
+Locks: other definitions wait until the transaction ends; nothing else does.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_max_attempts bigint;
+    declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history decimal(30,6);
+    declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_shape longtext character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
+                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape'), 'options');
+            call _queue_lock_kinds();
+            if in_options is not null then
+                call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
+                call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
+                call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
+                call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
+                call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
+                call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
+                call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
+                call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
+                call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
+                call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
+                if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
+                    call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
+                end if;
+            end if;
+            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+            update queue_kind k
+            set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
+                    coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
+                k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts, k.max_attempts),
+                k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
+                    coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
+                k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
+                    coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
+                k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
+                    coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
+                k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)), k.jitter),
+                k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
+                    k.dead_letter_kind),
+                k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
+                    coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
+                k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
+                    coalesce(v_history, default(k.history_seconds)), k.history_seconds),
+                k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
+            where k.p_kind = in_kind;
+            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
+                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape
+            from queue_kind k where k.p_kind = in_kind;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+end $$
+delimiter ;

@@ -1,0 +1,31 @@
+drop procedure if exists queue_extend;
+delimiter $$
+create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds decimal(30,6))
+    comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
+in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed.
+Errors: PQ005 for what is no receipt, PQ001 for seconds.
+Locks: the message.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_entry, v_found bigint;
+    declare v_secret binary(16);
+    declare continue handler for not found begin end;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_receipt(in_receipt, v_entry, v_secret);
+            call _queue_check_seconds(in_seconds);
+            select q.entry into v_found from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+            update delayed_queue q set q.scheduled_at = v_now + in_seconds * 1000000 where q.entry = v_found;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_receipt as receipt, if(v_found is null, 'lost', 'extended') as outcome;
+end $$
+delimiter ;

@@ -1,0 +1,54 @@
+drop procedure if exists queue_extend_many;
+delimiter $$
+create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds decimal(30,6))
+    comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
+in_receipts: a JSON array of at most 10000 receipts. in_seconds: 0 to a year (31536000).
+Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
+Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
+Locks: the messages, in the order of their entries.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_until, v_entry bigint;
+    declare v_number, v_place int;
+    declare v_list longtext character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for
+                select q.entry, r.place
+                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                    place int path '$[2]')) r
+                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                order by r.entry for update /*!80000 of q */;
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_receipts(in_receipts, v_list, v_number);
+            call _queue_check_seconds(in_seconds);
+            set v_until = v_now + in_seconds * 1000000;
+            set v_outcomes = repeat('l', v_number);
+            open c;
+            messages: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_entry, v_place;
+                end;
+                if v_done then
+                    leave messages;
+                end if;
+                update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+                set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+            end loop;
+            close c;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
+    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    order by r.place;
+end $$
+delimiter ;

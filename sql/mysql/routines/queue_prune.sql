@@ -1,0 +1,28 @@
+drop procedure if exists queue_prune;
+delimiter $$
+create procedure queue_prune(in in_max_rows bigint)
+    comment 'Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
+their kind say now, and counters, which it folds. Any number of sessions may call it at any time; queue_reserve and queue_pop do a little of
+it by the way, so that a kind that is in use needs nobody who calls it.
+in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
+Result: pruned: how many rows went; 0 when there is nothing left to do.
+Errors: PQ001 for max_rows.
+Locks: the rows; what others have locked is left.
+differs: it also takes in what has landed in queue_inbox, where the server allows no trigger.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_pruned bigint;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_prune(in_max_rows, v_pruned);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_pruned as pruned;
+end $$
+delimiter ;

@@ -1,0 +1,17 @@
+-- The settings of the kinds that somebody defined or paused; every other kind works with the defaults.
+create table if not exists queue_kind (
+    p_kind                 varchar(100) not null,
+    timeout_seconds        decimal(20,6) not null default 300,
+    max_attempts           int,
+    backoff_seconds        decimal(20,6) not null default 0,
+    backoff_factor         decimal(20,6) not null default 2,
+    backoff_max_seconds    decimal(20,6) not null default 3600,
+    jitter                 decimal(20,6) not null default 0,
+    dead_letter_kind       varchar(100),
+    paused                 boolean not null default false,
+    dedup_seconds          decimal(20,6) not null default 0,
+    history_seconds        decimal(20,6) not null default 0,
+    payload_shape          json,
+    primary key (p_kind) -- serves: every routine
+) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+    comment 'Settings of kinds, written by queue_define, queue_pause and queue_resume.';

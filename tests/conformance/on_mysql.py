@@ -1,0 +1,154 @@
+"""The harness on MariaDB and MySQL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pymysql
+
+from pyqueue_sql.through import fail
+from tests.conformance.harness import Clock, Harness, Session, insertion
+from tests.servers.clock import TABLE as CLOCK
+from tests.servers.clock import Clock as RowClock
+from tests.servers.databases import SESSIONS, open_connection
+
+LOST = {0, 1053, 1927, 2006, 2013, 4031}
+"""Error numbers; 0 is PyMySQL's for a connection that it has closed."""
+
+UNDONE = {1020, 1205, 1213}
+"""Error numbers: changed since the snapshot, waited too long, deadlock."""
+
+LOOK = f"""
+select 'message', q.p_kind, q.p_key, concat_ws(' ', coalesce(cast(q.payload as char), 'bytes'),
+    q.scheduled_at - c.now, case when q.reserved_at is not null then 'held' end,
+    concat('attempts ', q.attempts),
+    case when q.pending then concat('pending ', coalesce(cast(q.pending_payload as char), '')) end,
+    concat('errors ', json_length(q.errors)))
+from delayed_queue q cross join {CLOCK} c where left(q.p_kind, char_length(%(prefix)s)) = %(prefix)s
+union all
+select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds + 0e0, case when k.paused then 'paused' end)
+from queue_kind k where left(k.p_kind, char_length(%(prefix)s)) = %(prefix)s
+union all
+select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h
+where left(h.p_kind, char_length(%(prefix)s)) = %(prefix)s
+"""
+
+
+class MysqlSession(Session):
+    """A session over PyMySQL."""
+
+    def raw(self, routine: str, *arguments: str | bytes | None) -> int:
+        text = f"call {routine}(".encode() + b", ".join(map(literal, arguments)) + b")"
+        return self._do(text)
+
+    def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._do(*insertion(rows))
+
+    def execute(self, text: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(text, values)
+            return list(cursor.fetchall())
+
+    def _do(self, text: Any, values: Any = None) -> int:
+        try:
+            with self.connection.cursor() as cursor:
+                found = cursor.execute(text, values)
+                # an error may come after the rows
+                while cursor.nextset():
+                    pass
+                return found
+        except Exception as error:
+            fail(error)
+
+    def close(self) -> None:
+        with contextlib.suppress(pymysql.Error):  # it is closed
+            super().close()
+
+
+def literal(value: str | bytes | None) -> bytes:
+    """Return a value as SQL."""
+    if value is None:
+        return b"null"
+    given = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+    return b"'" + given.replace(b"\\", b"\\\\").replace(b"'", b"''").replace(b"\0", b"\\0") + b"'"
+
+
+class MysqlHarness(Harness):
+    """Sessions on one database of MariaDB or MySQL."""
+
+    snapshot_levels = ("repeatable read",)
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self._watcher: pymysql.Connection[Any] | None = None
+
+    def _open(self, autocommit: bool, name: str, isolation: str) -> Session:
+        connection = open_connection(self.url)
+        with connection.cursor() as cursor:
+            cursor.execute(f"set session transaction isolation level {isolation}")
+            # which attributes a connection has isn't known to every server
+            cursor.execute(f"insert into {SESSIONS} values (%s, connection_id())", [name])
+        connection.autocommit(autocommit)
+        return MysqlSession(connection, autocommit)
+
+    def is_lost(self, error: Exception) -> bool:
+        return isinstance(error, pymysql.Error) and error.args[:1] != () and error.args[0] in LOST
+
+    def terminate(self, session: Session) -> None:
+        self._kill(session.connection.thread_id())
+
+    def terminate_one_of(self, name: str) -> bool:
+        found = self._watch(
+            "select p.id from information_schema.processlist p"
+            f" join {SESSIONS} s on s.id = p.id where s.name = %s and p.db = database()"
+            " order by rand() limit 1",
+            [name],
+        )
+        for (number,) in found:
+            self._kill(number)
+        return bool(found)
+
+    def open_snapshot(self) -> Session:
+        session = self.connect(autocommit=False, isolation="repeatable read")
+        session.execute("start transaction with consistent snapshot")
+        session.stats()
+        return session
+
+    @contextmanager
+    def clock(self) -> Iterator[Clock]:
+        # not above: a process that only works needs none of pytest
+        from tests.conftest import CLOCK_START_US
+
+        with open_connection(self.url) as connection:
+            yield RowClock(connection, CLOCK_START_US)
+
+    def is_serialization_failure(self, error: Exception) -> bool:
+        return isinstance(error, pymysql.Error) and error.args[:1] != () and error.args[0] in UNDONE
+
+    def waits(self, session: Session) -> bool:  # noqa: ARG002
+        # of all sessions, but nobody else is there; what says which one it is lags a tenth of a second behind
+        [(_, number)] = self._watch("show global status like 'innodb_row_lock_current_waits'")
+        return int(number) > 0
+
+    def look(self, prefix: str) -> list[tuple[str, str, str, str]]:
+        return self._watch(LOOK, {"prefix": prefix})
+
+    def close(self) -> None:
+        super().close()
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
+
+    def _kill(self, number: int) -> None:
+        with contextlib.suppress(pymysql.OperationalError):  # it has gone by itself
+            self._watch("kill %s", [number])
+
+    def _watch(self, text: str, values: Any = None) -> list[Any]:
+        if self._watcher is None:
+            self._watcher = open_connection(self.url)
+        with self._watcher.cursor() as cursor:
+            cursor.execute(text, values)
+            return list(cursor.fetchall())

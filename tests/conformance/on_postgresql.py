@@ -1,0 +1,122 @@
+"""The harness on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from pyqueue_sql.through import fail
+from tests.conformance.harness import Clock, Harness, Session, insertion
+
+LOOK = """
+select 'message', q.p_kind, q.p_key, concat_ws(' ', coalesce(q.payload::text, 'bytes'),
+    q.scheduled_at - n.now, case when q.reserved_at is not null then 'held' end, 'attempts ' || q.attempts,
+    q.pending - 'scheduled_at', 'errors ' || jsonb_array_length(q.errors))
+from delayed_queue q cross join (select queue_now() as now) n where starts_with(q.p_kind, %(prefix)s)
+union all
+select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds, case when k.paused then 'paused' end)
+from queue_kind k where starts_with(k.p_kind, %(prefix)s)
+union all
+select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h where starts_with(h.p_kind, %(prefix)s)
+"""
+
+LEVELS = {level.name.replace("_", " ").lower(): level for level in psycopg.IsolationLevel}
+
+
+class PostgresqlSession(Session):
+    """A session over psycopg."""
+
+    def raw(self, routine: str, *arguments: str | bytes | None) -> int:
+        places = ", ".join(f"${number + 1}" for number in range(len(arguments)))
+        result = self.connection.pgconn.exec_params(
+            f"select * from {routine}({places})".encode(),
+            [a.encode("utf-8", "surrogateescape") if isinstance(a, str) else a for a in arguments],
+        )
+        if result.status != psycopg.pq.ExecStatus.TUPLES_OK:
+            fail(psycopg.errors.error_from_result(result))
+        return result.ntuples
+
+    def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        text, values = insertion(rows)
+        try:
+            self.connection.execute(text.encode(), values)
+        except psycopg.Error as error:
+            fail(error)
+
+    def execute(self, text: str, values: Sequence[Any] = ()) -> list[Any]:
+        cursor = self.connection.execute(text.encode(), values)
+        return cursor.fetchall() if cursor.description else []
+
+
+class PostgresqlHarness(Harness):
+    """Sessions on one database of PostgreSQL."""
+
+    snapshot_levels = ("repeatable read", "serializable")
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self._watcher: psycopg.Connection[Any] | None = None
+
+    def _open(self, autocommit: bool, name: str, isolation: str) -> Session:
+        connection = psycopg.connect(
+            self.url,
+            autocommit=autocommit,
+            application_name=name,
+            options="-c statement_timeout=20s",
+        )
+        connection.isolation_level = LEVELS[isolation]
+        return PostgresqlSession(connection, autocommit)
+
+    def is_lost(self, error: Exception) -> bool:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+
+    def terminate(self, session: Session) -> None:
+        with psycopg.connect(self.url, autocommit=True) as admin:
+            admin.execute("select pg_terminate_backend(%s, 5000)", [session.connection.info.backend_pid])
+
+    def terminate_one_of(self, name: str) -> bool:
+        with psycopg.connect(self.url, autocommit=True) as admin:
+            found = admin.execute(
+                "select pg_terminate_backend(a.pid) from pg_stat_activity a"
+                " where a.datname = current_database() and a.application_name = %s order by random() limit 1",
+                [name],
+            ).fetchone()
+        return found is not None
+
+    def open_snapshot(self) -> Session:
+        session = self.connect(autocommit=False)
+        session.connection.execute("set transaction isolation level repeatable read")
+        session.stats()
+        return session
+
+    def is_serialization_failure(self, error: Exception) -> bool:
+        return isinstance(error, psycopg.errors.SerializationFailure)
+
+    def waits(self, session: Session) -> bool:
+        pid = session.connection.info.backend_pid
+        return self._watch("select pg_blocking_pids(%s) <> '{}'", [pid]) == [(True,)]
+
+    def look(self, prefix: str) -> list[tuple[str, str, str, str]]:
+        return self._watch(LOOK, {"prefix": prefix})
+
+    def _watch(self, text: str, values: Any) -> list[Any]:
+        if self._watcher is None:
+            self._watcher = psycopg.connect(self.url, autocommit=True)
+        return self._watcher.execute(text.encode(), values).fetchall()
+
+    def close(self) -> None:
+        super().close()
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
+
+    @contextmanager
+    def clock(self) -> Iterator[Clock]:
+        # not above: a process that only works needs none of pytest
+        from tests.conftest import Clock as SequenceClock
+
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            yield SequenceClock(connection)

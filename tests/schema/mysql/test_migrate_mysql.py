@@ -1,0 +1,340 @@
+"""The schema goes in, out, elsewhere, twice and after a crash on MariaDB and MySQL; nothing is left."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+import sqlalchemy
+
+from pyqueue_sql import MigrationError, freeze_mysql, migrate, revision
+from tests.schema.catalogs import HEAD
+from tests.schema.mysql.catalogs import Killer, catalog, open_connection, rows, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.servers("mariadb", "mysql")
+
+ROOT = Path(__file__).parents[3]
+LIVE = revision.MIGRATIONS.parent / "sql" / "mysql"
+KILLS = int(os.environ.get("PYQUEUE_TEST_KILLS", "4"))
+"""At how many places a run is killed; 1000 are all."""
+
+OPTIONAL = "-- where the server allows it"
+
+
+def other(url: str, name: str) -> str:
+    """Return the URL of another database of the same server."""
+    return f"{url.rpartition('/')[0]}/{name}"
+
+
+@pytest.fixture
+def second(innodb_url: str) -> Iterator[str]:
+    """The name of another database, which isn't there yet."""
+    name = f"{innodb_url.rpartition('/')[2]} `2;\"' 100%"
+    yield name
+    rows(innodb_url, f"drop database if exists {revision.quote(name, '`')}")
+
+
+def test_down_leaves_nothing(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    assert migrate.current(innodb_url) == HEAD
+    assert len(catalog(innodb_url)) > 60
+    migrate.downgrade(innodb_url)
+    assert catalog(innodb_url) == {}
+    assert migrate.current(innodb_url) is None
+
+
+def test_down_twice_and_up_again(innodb_url: str):
+    migrate.downgrade(innodb_url)
+    migrate.upgrade(innodb_url)
+    there = catalog(innodb_url)
+    migrate.downgrade(innodb_url)
+    migrate.downgrade(innodb_url)
+    migrate.upgrade(innodb_url)
+    assert catalog(innodb_url) == there
+
+
+def test_a_revision_of_postgresql_does_nothing_here(innodb_url: str):
+    migrate.upgrade(innodb_url, revision="0002_history")
+    assert set(catalog(innodb_url)) == {("TABLE", "queue_version")}
+    assert migrate.current(innodb_url) == "0002_history"
+    migrate.upgrade(innodb_url)
+    migrate.downgrade(innodb_url, revision="0002_history")
+    assert set(catalog(innodb_url)) == {("TABLE", "queue_version")}
+
+
+def test_up_twice_is_once(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    text = (
+        "select r.routine_type, r.routine_name, r.created from information_schema.routines r"
+        " where r.routine_schema = database()"
+    )
+    with open_connection(innodb_url) as connection:
+        before = sorted(run(connection, text))
+        run(connection, "do sleep(1.1)")
+        migrate.upgrade(innodb_url)
+        assert sorted(run(connection, text)) == before
+
+
+def test_the_tables_are_the_ones_that_autogenerate_is_told_of(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    text = (
+        "select t.table_name from information_schema.tables t"
+        " where t.table_schema = database() and t.table_type = 'BASE TABLE'"
+    )
+    assert {name for (name,) in rows(innodb_url, text)} == migrate.TABLES - {"queue_hold"}
+
+
+def test_another_database_holds_all_of_it(innodb_url: str, second: str):
+    migrate.upgrade(innodb_url, schema=second)
+    assert migrate.current(innodb_url, schema=second) == HEAD
+    assert migrate.current(innodb_url) is None
+    assert catalog(innodb_url) == {}
+    migrate.upgrade(innodb_url)
+    migrate.downgrade(innodb_url, schema=second)
+    assert migrate.current(innodb_url) == HEAD
+    with open_connection(other(innodb_url, "")) as connection:
+        connection.select_db(second)
+        assert run(connection, "show tables") == []
+
+
+def test_no_database_is_an_error(innodb_url: str):
+    with pytest.raises(MigrationError, match="no current database"):
+        migrate.upgrade(other(innodb_url, ""))
+    assert migrate.current(innodb_url, schema="nowhere at all") is None
+
+
+def printed(what: Callable[..., None], **options: Any) -> str:
+    """Return what an upgrade or a downgrade prints."""
+    output = io.StringIO()
+    what(None, sql=True, dialect="mysql", output=output, **options)
+    return output.getvalue()
+
+
+def takes_all(there: dict[tuple[str, str], str]) -> bool:
+    """Return whether the server allows functions that write."""
+    return ("FUNCTION", "queue_push") in there
+
+
+def without_optional(there: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    """Return what of a catalog every server takes."""
+    return {name: text for name, text in there.items() if name[0] not in ("FUNCTION", "TRIGGER")}
+
+
+def run_all(connection: pymysql.Connection[Any], text: str) -> None:
+    """Run a text as the client does."""
+    for statement in freeze_mysql.split(text):
+        run(connection, statement.removesuffix(";"))
+
+
+def test_what_is_printed_does_the_same(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    expected = catalog(innodb_url)
+    with open_connection(innodb_url) as connection:
+        run_all(connection, printed(migrate.downgrade))
+        assert catalog(innodb_url) == {}
+        text = printed(migrate.upgrade)
+        run_all(connection, text if takes_all(expected) else text.partition(OPTIONAL)[0])
+    assert catalog(innodb_url) == (expected if takes_all(expected) else without_optional(expected))
+    assert migrate.current(innodb_url) == HEAD
+
+
+def test_what_is_printed_for_another_database_goes_there(innodb_url: str, second: str):
+    text = printed(migrate.upgrade, schema=second).partition(OPTIONAL)[0]
+    with open_connection(innodb_url) as connection:
+        run_all(connection, text)
+    assert catalog(innodb_url) == {}
+    assert migrate.current(innodb_url, schema=second) == HEAD
+
+
+def test_the_dialect_that_is_printed_is_that_of_the_url(innodb_url: str):
+    output = io.StringIO()
+    migrate.upgrade(innodb_url, sql=True, output=output)
+    assert output.getvalue() == printed(migrate.upgrade)
+    assert catalog(innodb_url) == {}
+
+
+def test_a_fresh_install_by_the_manifests_is_the_same(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    expected = catalog(innodb_url)
+    del expected["TABLE", "queue_version"]
+    migrate.downgrade(innodb_url)
+    names = ["install.sql", "optional.sql"]
+    if not takes_all(expected):
+        expected = without_optional(expected)
+        names.pop()
+    with open_connection(innodb_url) as connection:
+        for name in names:
+            text = (LIVE / name).read_text(encoding="utf-8")
+            run_all(connection, freeze_mysql.SOURCE.sub("", text))
+            for file in freeze_mysql.manifest(LIVE, name):
+                run_all(connection, file.read_text(encoding="utf-8"))
+    assert catalog(innodb_url) == expected
+
+
+def test_the_client_of_the_server_reads_the_manifest(innodb_url: str):
+    client = shutil.which("mariadb") or shutil.which("mysql")
+    if client is None:
+        pytest.skip("no client on PATH")
+    url = sqlalchemy.make_url(innodb_url)
+    command = [
+        client,
+        "-h",
+        url.host or "",
+        "-P",
+        str(url.port),
+        "-u",
+        url.username or "",
+        url.database or "",
+    ]
+    done = subprocess.run(
+        [*command, f"--password={url.password or ''}", "--skip-ssl"],
+        cwd=LIVE,
+        stdin=(LIVE / "install.sql").open(),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    migrate.upgrade(innodb_url)
+    there = catalog(innodb_url)
+    migrate.downgrade(innodb_url)
+    migrate.upgrade(innodb_url)
+    assert {name: _bare(text) for name, text in catalog(innodb_url).items()} == {
+        name: _bare(text) for name, text in there.items()
+    }
+
+
+def _bare(text: str) -> str:
+    """Return the text without comments, which the client may leave out of what it sends."""
+    return " ".join(freeze_mysql.re.sub(r"--\s[^\n]*", "", text).split())
+
+
+def test_three_upgrades_at_once_make_one(innodb_url: str):
+    code = "import sys; from pyqueue_sql import migrate; migrate.upgrade(sys.argv[1])"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, innodb_url], cwd=ROOT, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    errors = [process.communicate(timeout=120)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], errors
+    assert migrate.current(innodb_url) == HEAD
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", [migrate.upgrade, migrate.downgrade], ids=["up", "down"])
+def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, what: Callable[..., None]):
+    migrate.upgrade(innodb_url)
+    expected = catalog(innodb_url) if what is migrate.upgrade else {}
+    other_way = migrate.downgrade if what is migrate.upgrade else migrate.upgrade
+    killer = Killer(innodb_url)
+    if what is migrate.upgrade:
+        other_way(innodb_url)
+    total = killer.count(lambda: what(innodb_url))
+    assert total > 100
+    for at in range(5, total, max(1, total // KILLS)):
+        other_way(innodb_url)
+        with pytest.raises(pymysql.Error):
+            killer.kill(lambda: what(innodb_url), at)
+        what(innodb_url)
+        assert catalog(innodb_url) == expected, at
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_in_the_middle_of_a_statement_leaves_a_beginning(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    expected = catalog(innodb_url)
+    code = "import sys; from pyqueue_sql import migrate; print(flush=True); migrate.upgrade(sys.argv[1])"
+    for delay in (0.2, 0.4, 0.8):
+        migrate.downgrade(innodb_url)
+        with subprocess.Popen(
+            [sys.executable, "-c", code, innodb_url], cwd=ROOT, stdout=subprocess.PIPE
+        ) as running:
+            assert running.stdout and running.stdout.readline()
+            time.sleep(delay)
+            running.kill()
+        migrate.upgrade(innodb_url)
+        assert catalog(innodb_url) == expected
+
+
+@pytest.fixture
+def visitor(innodb_url: str) -> Iterator[tuple[str, str]]:
+    """The URL of a user with no rights yet, and its name in SQL."""
+    database = innodb_url.rpartition("/")[2]
+    name = f"u{database[-20:]}"
+    with open_connection(innodb_url) as connection:
+        run(connection, f"create user '{name}'@'%' identified by 'Pw-1-secret'")
+        run(connection, f"grant select on {database}.* to '{name}'@'%'")
+        url = sqlalchemy.make_url(innodb_url).set(username=name, password="Pw-1-secret")
+        yield url.render_as_string(hide_password=False), f"'{name}'@'%'"
+        run(connection, f"drop user '{name}'@'%'")
+
+
+def test_who_may_not_create_routines_is_told_so(innodb_url: str, visitor: tuple[str, str]):
+    with pytest.raises(MigrationError, match=r"right to create.*CREATE ROUTINE"):
+        rows(innodb_url, f"grant create on {innodb_url.rpartition('/')[2]}.* to {visitor[1]}")
+        rows(innodb_url, f"grant insert, update on {innodb_url.rpartition('/')[2]}.* to {visitor[1]}")
+        migrate.upgrade(visitor[0])
+    assert [name for kind, name in catalog(innodb_url) if kind != "TABLE"] == []
+
+
+def test_what_the_server_refuses_is_one_line_and_is_tried_again(
+    innodb_url: str, visitor: tuple[str, str], caplog: pytest.LogCaptureFixture
+):
+    database = innodb_url.rpartition("/")[2]
+    migrate.upgrade(innodb_url)
+    expected = catalog(innodb_url)
+    migrate.downgrade(innodb_url)
+    rights = (
+        "select, insert, update, delete, create, drop, index, alter, create view, show view, create routine,"
+        " alter routine, execute, lock tables, references"
+    )
+    rows(innodb_url, f"grant {rights} on {database}.* to {visitor[1]}")
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "pyqueue_sql"):
+        migrate.upgrade(visitor[0])
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 2, said
+    assert "trigger queue_inbox" in said[0]
+    assert "roles" in said[1]
+    assert migrate.current(innodb_url) == HEAD
+    assert ("TRIGGER", "queue_inbox") not in catalog(innodb_url)
+    migrate.upgrade(innodb_url)
+    assert set(catalog(innodb_url)) == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("binlog_format", "STATEMENT", "binlog_format must be ROW or MIXED"),
+        ("sysdate", "1970", "sysdate_is_now must be off"),
+    ],
+)
+def test_a_server_on_which_it_would_go_wrong_is_refused(
+    innodb_url: str, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+):
+    from pyqueue_sql import server_mysql
+
+    real: Callable[..., Any] = server_mysql._value  # pyright: ignore[reportPrivateUsage]
+
+    def value_of(connection: sqlalchemy.Connection, text: str) -> Any:
+        if variable in text:
+            return int(value) if value.isdigit() else value
+        return int(variable == "binlog_format") if "log_bin" in text else real(connection, text)
+
+    monkeypatch.setattr(server_mysql, "_value", value_of)
+    with pytest.raises(MigrationError, match=reason):
+        migrate.upgrade(innodb_url)
+    assert [name for name in catalog(innodb_url) if name != ("TABLE", "queue_version")] == []

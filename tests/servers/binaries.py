@@ -1,0 +1,156 @@
+"""The programs of MariaDB and MySQL: on PATH, or out of the packages of Debian and Ubuntu."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import NamedTuple
+
+CACHE = Path(__file__).parents[2] / ".venv" / "servers"
+PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/mysql/bin", "/opt/homebrew/bin")
+PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
+PACKAGES = {"mariadb": "mariadb-server-core", "mysql": "mysql-server-core"}
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+SOURCES = {"mysql": f"deb [signed-by={KEYRING}] http://deb.debian.org/debian sid main\n"}
+"""Where a package is that the system's own sources don't have."""
+
+NEEDED = re.compile(r"\./(usr/)?(s?bin/(mariadbd|mysqld)$|lib(64)?/|share/(mysql|mariadb)/)")
+NOT_NEEDED = re.compile(r"/(perl\d?|perl-base|gconv|python\d?)/|mysqld-debug|\.a$")
+
+
+class UnavailableError(Exception):
+    """Why there is no server from there."""
+
+
+class Binaries(NamedTuple):
+    """A server's program."""
+
+    command: list[str]
+    """The program and where its files are, options that every call of it needs."""
+    share: Path | None
+    """Folder with the text of MariaDB's own tables; None for MySQL, which has it in the program."""
+    source: str
+    """Where it comes from, for people."""
+
+
+def on_path(name: str) -> Binaries:
+    """Return what is installed.
+
+    Args:
+        name: mariadb or mysql.
+
+    Raises:
+        UnavailableError: nothing is.
+    """
+    path = os.pathsep.join([os.environ.get("PATH", ""), *PLACES])
+    for program in PROGRAMS[name]:
+        # Debian's mysqld is a link to mariadbd: only the program itself knows which it is
+        found = shutil.which(program, path=path)
+        if found and ("MariaDB" in version([found])) == (name == "mariadb"):
+            return Binaries([found, "--no-defaults"], share_of(Path(found), name), found)
+    raise UnavailableError(f"no {PROGRAMS[name][0]} of it on PATH")
+
+
+def unpacked(name: str) -> Binaries:
+    """Return what Debian's packages hold, fetched and unpacked once, for which no right is needed.
+
+    Raises:
+        UnavailableError: this is no Debian, or the package can't be fetched.
+    """
+    folder = CACHE / name
+    if not (folder / "complete").exists():
+        if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+            raise UnavailableError("this system has no apt-get to fetch it with")
+        if name in SOURCES and not KEYRING.exists():
+            raise UnavailableError(f"its package is in Debian's sid, and {KEYRING} isn't there")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        fetch(name, folder / "apt")
+        for archive in sorted((folder / "apt" / "archives").glob("*.deb")):
+            unpack(archive, folder)
+        shutil.rmtree(folder / "apt")
+        (folder / "complete").touch()
+    [loader] = [one for one in folder.rglob("ld-linux*.so.*") if one.is_file()][:1]
+    libraries = sorted({str(one.parent) for one in folder.rglob("*.so.*") if one.parent.name != "plugin"})
+    program = next(folder.glob("usr/sbin/m*d"))
+    files = next(folder.glob("usr/share/m*"))
+    command = [str(loader), "--library-path", ":".join(libraries), str(program), "--no-defaults"]
+    command += [f"--basedir={folder / 'usr'}", f"--lc-messages-dir={files}"]
+    command += [f"--character-sets-dir={files / 'charsets'}"]
+    command += [f"--plugin-dir={plugins}" for plugins in folder.glob("usr/lib/**/plugin")]
+    return Binaries(command, share_of(program, name), f"package {PACKAGES[name]}")
+
+
+def fetch(name: str, folder: Path) -> None:
+    """Let apt fetch a package and all that it depends on; nothing of the system's is changed or locked."""
+    (folder / "lists" / "partial").mkdir(parents=True)
+    (folder / "archives" / "partial").mkdir(parents=True)
+    (folder / "status").touch()
+    dump = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True).stdout
+    settings = [line for line in dump.splitlines() if line.startswith("Acquire::")]  # proxies, say
+    settings += [
+        'Acquire::Languages "none";',
+        'APT::Install-Recommends "false";',
+        'APT::Sandbox::User "";',
+        'Dir::Etc::main "/dev/null";',
+        'Dir::Etc::parts "/dev/null";',
+        f'Dir::State "{folder}";',
+        f'Dir::State::status "{folder / "status"}";',
+        f'Dir::Cache "{folder}";',
+    ]
+    if name in SOURCES:
+        (folder / "sources.list").write_text(SOURCES[name])
+        settings += [
+            f'Dir::Etc::sourcelist "{folder / "sources.list"}";',
+            'Dir::Etc::sourceparts "/dev/null";',
+            'Acquire::Check-Valid-Until "false";',  # sid's may be past its date
+        ]
+    (folder / "apt.conf").write_text("\n".join(settings) + "\n")
+    for command in (["update"], ["-y", "--download-only", "install", PACKAGES[name]]):
+        done = subprocess.run(
+            ["apt-get", "-q", *command],
+            env=os.environ | {"APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            reason = (done.stderr or done.stdout).strip()[-300:]
+            raise UnavailableError(f"apt-get {' '.join(command)}: {reason}")
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack of a package what a server needs."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
+            for member in tar:
+                if NEEDED.match(member.name) and not NOT_NEEDED.search(member.name) and not member.isdir():
+                    tar.extract(member, folder, filter="tar")
+
+
+def share_of(program: Path, name: str) -> Path | None:
+    """Return the folder of MariaDB's text of its own tables, None for MySQL.
+
+    Raises:
+        UnavailableError: it isn't where it belongs.
+    """
+    if name == "mysql":
+        return None
+    for folder in program.resolve().parents[:4]:
+        for found in sorted(folder.glob("share/m*/*_system_tables.sql")):
+            return found.parent
+    raise UnavailableError(f"{program} is there, the text of its tables isn't")
+
+
+def version(command: list[str]) -> str:
+    """Return what the program says of its version, "" where it doesn't run."""
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout

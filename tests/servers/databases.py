@@ -1,0 +1,131 @@
+"""Databases on a MariaDB or MySQL server: one with the queue in it that tests use in turn, and empty ones."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import secrets
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pymysql
+
+from pyqueue_sql import migrate
+from pyqueue_sql.connect import connect
+from tests.servers import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.servers.starting import Running
+
+LIMITS = "set session innodb_lock_wait_timeout = 20, lock_wait_timeout = 20"
+"""A call that waits for another session is to fail, not to hang."""
+
+SESSIONS = "test_session"
+"""The table in which a test's sessions have their names."""
+
+KEPT = {"queue_version", clock.TABLE}
+_numbers = itertools.count(1)
+
+
+class Databases:
+    """The databases of this run on one server.
+
+    Args:
+        server: it; closed with the databases.
+    """
+
+    def __init__(self, server: Running) -> None:
+        self.server = server
+        self._admin = open_connection(server.url)
+        self._made: dict[bool, str] = {}
+
+    @cached_property
+    def capabilities(self) -> frozenset[str]:
+        """What this server can do and another can't; a scenario that needs it is left out there."""
+        name = self.clean(clocked=False).rpartition("/")[2]
+        found = {"exact_numbers"} if "MariaDB" in self.server.about else set[str]()
+        # what it let the upgrade install is what it can do
+        if self._run(
+            f"select 1 from information_schema.routines where routine_schema = '{name}'"
+            " and routine_type = 'FUNCTION' and routine_name = 'queue_push'"
+        ):
+            found.add("functions")
+        trigger = self._run(f"select 1 from information_schema.triggers where trigger_schema = '{name}'")
+        found.add("inbox_at_once" if trigger else "inbox_later")
+        return frozenset(found)
+
+    def clean(self, clocked: bool) -> str:
+        """Return the URL of a database with the queue and no message in it, for one test at a time.
+
+        To make a database and all its routines for each test would take most of the time of a short one.
+
+        Args:
+            clocked: whether its time is a `Clock`'s; else it is the real one.
+        """
+        if clocked not in self._made:
+            name = f"pyqueue_test_{os.getpid()}_{'clock' if clocked else 'real'}"
+            self._run(f"drop database if exists {name}")
+            self._run(f"create database {name}")
+            migrate.upgrade(self._owner(name))
+            self._run(f"create table {name}.{SESSIONS} (name varchar(100), id bigint) engine = myisam")
+            self._made[clocked] = name
+            if clocked:
+                clock.replace_clock(self._admin, name)
+        name = self._made[clocked]
+        tables = self._run(
+            "select t.table_name from information_schema.tables t"
+            f" where t.table_schema = '{name}' and t.table_type = 'BASE TABLE'"
+        )
+        for table in {table for (table,) in tables} - KEPT:
+            self._run(f"truncate {name}.{table}")
+        return f"{self.server.url}/{name}"
+
+    def _owner(self, name: str) -> str:
+        """Return the URL of a database for a user who has every right in it and none beside it.
+
+        That is who installs an application's tables; a superuser may do what a server otherwise refuses.
+        """
+        password = secrets.token_urlsafe(16)
+        self._run(f"create user {name} identified by '{password}'")
+        self._run(f"grant all on {name}.* to {name}")
+        where = urlsplit(self.server.url)
+        login = f"{name}:{password}@{where.netloc.rpartition('@')[2]}"
+        return f"{where.scheme}://{login}/{name}"
+
+    @contextmanager
+    def empty(self) -> Iterator[str]:
+        """Give the URL of a database with nothing in it, dropped afterwards."""
+        name = f"pyqueue_test_{os.getpid()}_{next(_numbers)}"
+        self._run(f"create database {name}")
+        try:
+            yield f"{self.server.url}/{name}"
+        finally:
+            self._run(f"drop database if exists {name}")
+
+    def close(self) -> None:
+        """Drop the databases and stop the server, where it is ours."""
+        with contextlib.suppress(pymysql.Error):  # the server may be gone
+            for name in self._made.values():
+                self._run(f"drop database if exists {name}")
+                self._run(f"drop user {name}")
+            self._admin.close()
+        self.server.stop()
+
+    def _run(self, text: str) -> tuple[tuple[Any, ...], ...]:
+        with self._admin.cursor() as cursor:
+            cursor.execute(text)
+            return cursor.fetchall()
+
+
+def open_connection(url: str) -> pymysql.Connection[Any]:
+    """Return a connection in autocommit that doesn't wait for locks for ever."""
+    connection = connect(url)
+    assert isinstance(connection, pymysql.Connection)
+    with connection.cursor() as cursor:
+        cursor.execute(LIMITS)
+    return connection

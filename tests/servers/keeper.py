@@ -1,0 +1,69 @@
+"""The process between the tests and a server: makes its data folder, runs it, kills it, cleans up.
+
+It ends, and the server and its folder with it, when its input ends: the kernel closes that however the tests
+end. Standard input starts with one line of JSON: `home`, a folder; `owner_pid`; `steps`, each an object with
+`command` and `input`, a file or null. The last step is the server.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+LOG_TAIL = 4000  # characters
+
+
+def main() -> int:
+    """Do the steps; returns 0 when the tests have ended, 1 and prints why when the server has."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    config = json.loads(sys.stdin.buffer.readline())
+    home = Path(config["home"])
+    try:
+        for step in config["steps"]:
+            status = run(step, home, config["owner_pid"])
+            if status is None:
+                return 0
+            if status:
+                break
+        print((home / "log").read_text(errors="replace").strip()[-LOG_TAIL:])
+        return 1
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def run(step: dict[str, Any], home: Path, owner_pid: int) -> int | None:
+    """Run a program and return its status, or None once the tests have ended."""
+    with open(home / "log", "ab") as log, open(step["input"] or os.devnull, "rb") as given:
+        process = subprocess.Popen(
+            step["command"], stdin=given, stdout=log, stderr=log, cwd=home, preexec_fn=die_with_keeper
+        )
+    try:
+        while process.poll() is None:
+            readable, _, _ = select.select([sys.stdin], [], [], 0.05)
+            # a process that the tests forked may keep the pipe open after them
+            if readable or os.getppid() != owner_pid:
+                return None
+        return process.returncode
+    finally:
+        process.kill()
+        process.wait()
+
+
+def die_with_keeper() -> None:
+    """Let Linux kill the server where the keeper itself is killed; runs in the child."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

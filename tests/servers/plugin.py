@@ -1,0 +1,170 @@
+"""Which servers a run of the tests has: `--server`, what there is of them, and what was left out.
+
+A test that asks for `server_name` runs on each of them, or on those of its marker `servers`. Nothing is left
+out in silence: the end of the report says which server, or which scenarios for want of which capability.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.servers.databases import Databases
+from tests.servers.starting import UnavailableError, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMES = ("postgresql", "mariadb", "mysql")
+REQUIRE = "PYQUEUE_TEST_REQUIRE"
+
+CAPABILITIES_OF_POSTGRESQL = frozenset(
+    {
+        "deep_json",  # reads JSON of any depth, so that it can say what in it is too deep
+        "exact_numbers",  # keeps numbers that a double doesn't hold
+        "functions",  # has the short forms
+        "inbox_at_once",  # a row in the inbox is a push, and an error there is the writer's
+        "not_a_number",  # has a NaN
+        "numbered_rows",  # knows which row of the inbox's INSERT is wrong
+    }
+)
+"""What a server can do and another can't: scenarios that need it say so. PostgreSQL lacks inbox_later, where
+what has landed becomes messages when somebody comes by."""
+
+
+class Pool:
+    """The servers of MariaDB and MySQL in this run, started when the first test is about to need one."""
+
+    def __init__(self, chosen: list[str]) -> None:
+        """Take note of the servers that were asked for; none means all."""
+        self.chosen = [name for name in NAMES if name in (chosen or NAMES)]
+        self.required = set(re.findall(r"\w+", os.environ.get(REQUIRE, ""))) & set(self.chosen)
+        self.databases: dict[str, Databases] = {}
+        self.missing: dict[str, str] = {}
+        self.lacking: Counter[tuple[str, str]] = Counter()
+
+    def has(self, name: str) -> bool:
+        """Return whether there is this server, and start it where it isn't running yet.
+
+        Raises:
+            pytest.UsageError: there is none, and it is required.
+        """
+        if name == "postgresql":
+            return True
+        if name not in self.databases and name not in self.missing:
+            try:
+                self.databases[name] = Databases(start(name, os.environ.get(variable(name))))
+            except UnavailableError as error:
+                self.missing[name] = str(error)
+                if name in self.required:
+                    raise pytest.UsageError(f"{REQUIRE} names {name}: {error}") from None
+        return name in self.databases
+
+    def capabilities(self, name: str) -> frozenset[str]:
+        """Return what the server can do and another can't."""
+        return CAPABILITIES_OF_POSTGRESQL if name == "postgresql" else self.databases[name].capabilities
+
+    def lines(self) -> Iterator[str]:
+        """Say what was there and what wasn't."""
+        for databases in self.databases.values():
+            yield f"server: {databases.server.about}"
+        for (name, capability), count in sorted(self.lacking.items()):
+            yield f"{name}: {count} scenarios LEFT OUT, they need {capability}"
+        for name, reason in self.missing.items():
+            yield f"{name}: LEFT OUT, nothing was tested on it: {reason}"
+        for name in NAMES:
+            if name not in self.chosen:
+                yield f"{name}: LEFT OUT, --server didn't name it"
+
+    def close(self) -> None:
+        """Remove the databases and stop the servers."""
+        for databases in self.databases.values():
+            databases.close()
+
+
+def variable(name: str) -> str:
+    """Return the name of the variable that gives a server's URL."""
+    return f"PYQUEUE_TEST_{name.upper()}_URL"
+
+
+POOL = pytest.StashKey[Pool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that chooses servers."""
+    parser.addoption("--server", action="append", choices=NAMES, help="run on this one, may be repeated: all")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the markers, and make the pool."""
+    config.addinivalue_line("markers", "needs(capability, …): runs where the server has them all")
+    config.addinivalue_line("markers", "servers(name, …): runs on these alone")
+    config.stash[POOL] = Pool(config.getoption("server") or [])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the servers."""
+    config.stash[POOL].close()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for `server_name` once a server."""
+    if "server_name" in metafunc.fixturenames:
+        marker = metafunc.definition.get_closest_marker("servers")
+        allowed = NAMES[1:] if "databases" in metafunc.fixturenames else NAMES
+        metafunc.parametrize("server_name", marker.args if marker else allowed)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put each folder's tests in the order of the servers, and leave out what can't run."""
+    pool = config.stash[POOL]
+    folders = list(dict.fromkeys(item.path.parent for item in items))
+    items.sort(key=lambda item: (folders.index(item.path.parent), NAMES.index(server_of(item) or NAMES[0])))
+    if not config.option.collectonly:
+        left_out = [item for item in items if not can_run(item, pool)]
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def server_of(item: pytest.Item) -> str | None:
+    """Return the server that a test runs on, None where it doesn't ask for one."""
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("server_name") if callspec else None
+
+
+def can_run(item: pytest.Item, pool: Pool) -> bool:
+    """Return whether a test's server is there and has what it is marked to need; else take note."""
+    name = server_of(item)
+    if name is None:
+        return True
+    if name not in pool.chosen or not pool.has(name):
+        return False
+    needed = {capability for marker in item.iter_markers("needs") for capability in marker.args}
+    lacking = sorted(needed - pool.capabilities(name))
+    pool.lacking.update((name, capability) for capability in lacking[:1])
+    return not lacking
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say after the tests which servers they ran on and what was left out."""
+    for line in terminalreporter.config.stash[POOL].lines():
+        loud = "LEFT OUT" in line
+        terminalreporter.write_line(line, yellow=loud, bold=loud)
+
+
+@pytest.fixture
+def databases(request: pytest.FixtureRequest, server_name: str) -> Databases:
+    """The databases of a test's server, which is MariaDB or MySQL."""
+    return request.config.stash[POOL].databases[server_name]
+
+
+@pytest.fixture
+def innodb_url(databases: Databases) -> Iterator[str]:
+    """The URL of a database with nothing in it, for this test alone, on MariaDB and on MySQL."""
+    with databases.empty() as url:
+        yield url

@@ -1,0 +1,166 @@
+"""Starting a server and saying what it is."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.embedded.supervisor import free_port
+from tests.servers import containers, keeper
+from tests.servers.binaries import Binaries, UnavailableError, on_path, unpacked
+
+START_TIMEOUT_SECONDS = 60
+USER = "pyqueue"
+
+# What is waited for is the disk, and what a crash of the machine would lose is thrown away anyhow. All that a
+# statement can notice is as the server has it by default, the binary log of MySQL too.
+SETTINGS = (
+    "--bind-address=127.0.0.1",
+    "--skip-name-resolve",
+    "--max-connections=300",
+    "--max-allowed-packet=512M",  # for a payload of 100 MB
+    "--innodb-buffer-pool-size=256M",
+    "--innodb-flush-log-at-trx-commit=2",
+    "--innodb-flush-method=nosync",
+    "--skip-innodb-doublewrite",
+    "--sync-binlog=0",
+)
+OF_MYSQL = ("--mysqlx=0", "--secure-file-priv=NULL")
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that accepts connections until `stop`, or the end of this process."""
+
+    url: str
+    """Of a superuser, without a database, with the password in it."""
+    about: str
+    """What it is, for people."""
+    stop: Callable[[], None]
+
+
+def start(name: str, given: str | None) -> Running:
+    """Start a server, or take the one that is given.
+
+    Args:
+        name: mariadb or mysql.
+        given: the URL of a server of that name, of a user who may create databases and users, or None.
+
+    Raises:
+        UnavailableError: it is nowhere to be had; says why for each place.
+    """
+    if given:
+        try:
+            return running(name, given.rstrip("/"), "given", lambda: None)
+        except ConnectionFailed as error:
+            raise UnavailableError(f"the one that was given: {error}") from None
+    reasons: list[str] = []
+    for find in (on_path, unpacked):
+        try:
+            return throw_away(name, find(name))
+        except UnavailableError as error:
+            reasons.append(str(error))
+    try:
+        url, image, stop = containers.start(name)
+        return running(name, url, image, stop)
+    except (UnavailableError, ConnectionFailed) as error:
+        reasons.append(str(error))
+    raise UnavailableError("; ".join(reasons))
+
+
+def throw_away(name: str, binaries: Binaries) -> Running:
+    """Start a server of our own, in a temporary folder, on a free port of 127.0.0.1.
+
+    Raises:
+        UnavailableError: it doesn't start; says what it says.
+    """
+    home = Path(tempfile.mkdtemp(prefix=f"pyqueue-{name}-"))
+    port, password = free_port(), secrets.token_urlsafe(16)
+    (home / "users.sql").write_text(
+        f"create user {USER}@'%' identified by '{password}';\n"
+        f"grant all on *.* to {USER}@'%' with grant option;\n"
+        "drop user if exists ''@localhost, root@localhost, root@'127.0.0.1', root@'::1';\n"
+    )
+    (home / "users.sql").chmod(0o600)
+    command = [*binaries.command, f"--datadir={home / 'data'}", f"--log-error={home / 'log'}"]
+    command += ["--user=root"] if os.getuid() == 0 else []
+    serve = [*command, *SETTINGS, f"--port={port}", f"--socket={home / 's'}", f"--pid-file={home / 'pid'}"]
+    serve += [f"--tmpdir={home}", f"--init-file={home / 'users.sql'}", *(OF_MYSQL if name == "mysql" else ())]
+    steps = [first_step(command, binaries, home), {"command": serve, "input": None}]
+    process = subprocess.Popen(
+        [sys.executable, "-I", keeper.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for the tests, which are to clean up with a server
+    )
+    assert process.stdin is not None
+    config = {"home": str(home), "owner_pid": os.getpid(), "steps": steps}
+    process.stdin.write(json.dumps(config).encode() + b"\n")
+    process.stdin.flush()
+
+    def stop() -> None:
+        atexit.unregister(stop)
+        with contextlib.suppress(BrokenPipeError):
+            process.communicate()
+
+    atexit.register(stop)
+    url = f"{name}+pymysql://{USER}:{password}@127.0.0.1:{port}"
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(ConnectionFailed):
+            return running(name, url, binaries.source, stop)
+        time.sleep(0.05)
+    assert process.stdout is not None
+    said = process.stdout.read().decode() if process.poll() is not None else "it doesn't answer"
+    stop()
+    raise UnavailableError(f"{binaries.source} doesn't start: {said.strip()[-2000:]}")
+
+
+def first_step(command: list[str], binaries: Binaries, home: Path) -> dict[str, Any]:
+    """Return the step that makes the data folder."""
+    if binaries.share is None:
+        return {"command": [*command, "--initialize-insecure"], "input": None}
+    (home / "data").mkdir()
+    # what mariadb-install-db does, without its help texts; a script that looks for the programs by itself
+    texts = [b"create database mysql;\nuse mysql;\nset @auth_root_socket = null;\n"]
+    for pattern in (
+        "*_system_tables.sql",
+        "*_performance_tables.sql",
+        "*_system_tables_data.sql",
+        "maria_add_gis_sp_bootstrap.sql",
+        "*_sys_schema.sql",
+    ):
+        texts += [path.read_bytes() for path in sorted(binaries.share.glob(pattern))[:1]]
+    (home / "bootstrap.sql").write_bytes(b"\n".join(texts))
+    options = ["--bootstrap", "--log-warnings=0", "--max-allowed-packet=8M"]
+    return {"command": [*command, *options], "input": str(home / "bootstrap.sql")}
+
+
+def running(name: str, url: str, source: str, stop: Callable[[], None]) -> Running:
+    """Return the server behind the URL.
+
+    Raises:
+        ConnectionFailed: it doesn't answer, or not yet.
+        UnavailableError: it is another one.
+    """
+    with connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute("select version(), @@port")
+        row = cursor.fetchone()
+    assert row is not None
+    version, port = row
+    if ("MariaDB" in version) != (name == "mariadb"):
+        raise UnavailableError(f"the server of {source} is no {name}: {version}")
+    label = "MariaDB" if name == "mariadb" else "MySQL"
+    return Running(url, f"{label} {version.partition('-')[0]} on port {port} ({source})", stop)

@@ -1,0 +1,224 @@
+"""What the dialects make of a call, of rows, of errors and of URLs; no server is needed."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import pymysql
+import pytest
+
+from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, call, dialect
+from pyqueue_sql.connect import ConnectionFailed, connect, is_mysql, mysql_settings
+from pyqueue_sql.errors import QueueError
+
+
+@pytest.mark.parametrize(
+    ("made", "postgresql", "mysql"),
+    [
+        (
+            call.push("a", "k", 1, {}),
+            "select p_kind, p_key, scheduled_at, outcome from queue_push(%s, %s, %s, %s)",
+            "call queue_push(%s, %s, %s, %s)",
+        ),
+        (
+            call.push_bytes("a", "k", b"x", {}),
+            "select p_kind, p_key, scheduled_at, outcome from queue_push_bytes(%s, %s, %s, %s)",
+            "call queue_push_bytes(%s, %s, from_base64(%s), %s)",
+        ),
+        (
+            call.extend("r", 1.5),
+            "select receipt, outcome from queue_extend(%s, %s::numeric)",
+            "call queue_extend(%s, %s)",
+        ),
+        (call.ack("r"), "select receipt, outcome from queue_ack(%s)", "call queue_ack(%s, null)"),
+        (call.purge("a", 1), "select * from queue_purge(%s, %s::bigint)", "call queue_purge(%s, %s)"),
+    ],
+)
+def test_a_routine_is_a_function_or_a_procedure(made: call.Call[Any], postgresql: str, mysql: str):
+    assert dialect.postgresql_text(made.what) == postgresql
+    assert dialect.mysql_text(made.what) == mysql
+
+
+def test_a_view_is_selected_from_in_both():
+    text = dialect.postgresql_text(call.stats(None).what)
+    assert text.replace("::float8", "") == dialect.mysql_text(call.stats(None).what)
+    assert text.endswith(" from queue_stats order by p_kind")
+    made = call.history("a", "k", 5)
+    where = (
+        " from queue_history where p_kind = %s and p_key = %s order by finished_at desc, entry desc limit %s"
+    )
+    assert dialect.postgresql_text(made.what).endswith(f"{where}::bigint")
+    assert dialect.mysql_text(made.what).endswith(where)
+    assert dialect.mysql_params(made) == ("a", "k", 5)
+
+
+def test_each_text_is_made_once():
+    first, second = call.push("a", "k", 1, {}), call.push("b", "l", 2, {"priority": 1})
+    assert dialect.postgresql_text(first.what) is dialect.postgresql_text(second.what)
+    assert call.history("a", None, 1).what is call.history("b", None, 2).what
+
+
+def test_parameters_go_as_text_and_numbers():
+    assert dialect.mysql_params(call.push("ä", None, {"n": 1}, {})) == ("ä", None, '{"n":1}', None)
+    assert dialect.mysql_params(call.push_bytes("a", "k", b"\0'\\", {})) == ("a", "k", "ACdc", None)
+    assert dialect.mysql_params(call.stats("a")) == ("a",)
+    assert dialect.mysql_params(call.stats(None)) == ()
+    assert dialect.mysql_params(call.history(None, None, None)) == (2**64 - 1,)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        call.reserve("a", None, 2**31, {}),
+        call.reserve("a", None, "many", {}),  # pyright: ignore[reportArgumentType]
+        call.purge("a", -(2**63) - 1),
+        call.extend("r", float("nan")),
+        call.extend("r", float("inf")),
+        call.extend("r", "1"),  # pyright: ignore[reportArgumentType]
+        call.history(None, None, -1),
+    ],
+)
+def test_what_a_lax_server_would_take_for_another_number_is_refused(made: call.Call[Any]):
+    with pytest.raises(InvalidParameter):
+        dialect.mysql_params(made)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\udc80"])
+def test_half_a_character_is_refused(text: str):
+    with pytest.raises(UnicodeEncodeError):
+        dialect.mysql_params(call.push(text, "k", 1, {}))
+
+
+def described(*names: str) -> list[tuple[str, int]]:
+    """A cursor's description."""
+    return [(name, 0) for name in names]
+
+
+def test_rows_become_what_postgresql_answers():
+    what = call.stats(None).what
+    names = [column.name for column in what.columns]
+    given = dict.fromkeys(names, Decimal(3))
+    row = {**given, "p_kind": "a", "paused": 1, "next_at": datetime(2026, 1, 2, 3, 4, 5, 6)}
+    (found,) = call.stats(None).result(dialect.mysql_rows(what, described(*names), [tuple(row.values())]))
+    assert (found.kind, found.paused, found.ready, found.oldest_ready_seconds) == ("a", True, 3, 3.0)
+    assert (type(found.ready), type(found.oldest_ready_seconds)) == (int, float)
+    assert found.next_at == datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+
+def test_columns_are_found_by_name_and_more_of_them_do_no_harm():
+    made = call.get("a", "k")
+    names = [column.name for column in made.what.columns if column.type != "absent"]
+    row = {**dict.fromkeys(names), "payload": '{"ä": [1.5, null]}', "headers": None, "state": "ready"}
+    backwards = list(reversed(row.items()))
+    columns = described("new", *(name for name, _ in backwards))
+    found = made.result(dialect.mysql_rows(made.what, columns, [(7, *(value for _, value in backwards))]))
+    assert found is not None
+    assert (found.payload, found.headers, found.receipt, found.state) == (
+        {"ä": [1.5, None]},
+        None,
+        None,
+        "ready",
+    )
+    with pytest.raises(LookupError, match="no column receipt"):
+        dialect.mysql_rows(call.ack("r").what, described("outcome"), [("acked",)])
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (pymysql.err.OperationalError(31001, "no"), InvalidParameter),
+        (pymysql.err.OperationalError(31005, "no"), InvalidReceipt),
+        (pymysql.err.DataError(1264, "no"), InvalidParameter),
+        (pymysql.err.OperationalError(3141, "no"), InvalidPayload),
+        (pymysql.err.OperationalError(1213, "no"), None),
+        (pymysql.err.InterfaceError("no"), None),
+    ],
+)
+def test_a_number_of_the_server_is_a_cause(error: Exception, cause: type[QueueError] | None):
+    failure = dialect.failure(error)
+    assert failure is not None
+    assert (failure.message, failure.refusal and type(failure.refusal)) == ("no", cause)
+
+
+def test_what_else_an_error_says():
+    def said(number: int) -> tuple[bool, bool, bool]:
+        failure = dialect.failure(pymysql.err.OperationalError(number, "no"))
+        assert failure is not None
+        return failure.missing, failure.lost, failure.victim
+
+    assert {said(number) for number in (1049, 1146, 1305)} == {(True, False, False)}
+    assert {said(number) for number in (0, 1053, 1927, 2006, 2013)} == {(False, True, False)}
+    assert {said(number) for number in (1205, 1213)} == {(False, False, True)}
+    assert said(1064) == (False, False, False)
+    assert dialect.failure(ValueError("no")) is None
+    lost = dialect.failure(psycopg.OperationalError("gone"))
+    assert lost is not None
+    assert (lost.message, lost.lost) == ("gone", True)
+
+
+def test_every_cause_has_a_number_of_its_own():
+    causes = [cause for cause in QueueError.__subclasses__() if cause.sqlstate]
+    assert {cause.errno for cause in causes} == {31000 + int(cause.sqlstate[2:]) for cause in causes}
+
+
+@pytest.mark.parametrize("scheme", ["mysql", "mysql+pymysql", "mariadb", "mariadb+pymysql"])
+def test_a_url_becomes_the_drivers_settings(scheme: str):
+    url = f"{scheme}://a%40b:p%3Aw%2F@db.example.org:3307/my%20app"
+    query = "?charset=utf8mb4&ssl_ca=/ca.pem&ssl_verify_identity=true&connect_timeout=5&unix_socket=/tmp/s"
+    assert is_mysql(url)
+    assert mysql_settings(url + query) == {
+        "host": "db.example.org",
+        "port": 3307,
+        "user": "a@b",
+        "password": "p:w/",
+        "database": "my app",
+        "charset": "utf8mb4",
+        "ssl_ca": "/ca.pem",
+        "ssl_verify_identity": True,
+        "connect_timeout": 5,
+        "unix_socket": "/tmp/s",
+    }
+    assert mysql_settings(f"{scheme}://[::1]") == {"host": "::1", "charset": "utf8mb4"}
+
+
+def test_other_urls_are_not_of_mysql():
+    for url in ("postgresql://h/d", "host=h dbname=mysql", "mysql", "mysql+mysqldb://h/d"):
+        assert not is_mysql(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://me:secret@127.0.0.1:1/app",
+        "mysql://me:secret@127.0.0.1:port/app",
+        "mysql://me:not@secret@127.0.0.1:1/app",
+        "mysql://me:not/secret@127.0.0.1:1/app",
+        "mysql://me:1/secret@127.0.0.1/app",
+        "mysql://me:secret@[::1/app",
+        "mysql://me:secret@127.0.0.1/app?colour=red",
+        "mysql://me:secret@127.0.0.1/app?charset=latin1",
+        "mysql://me:secret@127.0.0.1:1/app?ssl_disabled=perhaps",
+        "mysql://me:secret@127.0.0.1:1/app?ssl_ca=/no/such/file",
+        "mariadb+pymysql://me:secret@127.0.0.1:1/app?unix_socket=/no/such/socket",
+    ],
+)
+def test_no_connection_says_why_without_the_password(url: str):
+    with pytest.raises(ConnectionFailed) as caught:
+        connect(url)
+    assert str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_without_the_driver_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pymysql", None)
+    with pytest.raises(ConnectionFailed, match=r"pip install 'pyqueue_sql\[mysql\]'"):
+        connect("mysql://me:secret@127.0.0.1:1/app")
+
+
+def test_who_has_no_connection_of_theirs_imports_neither_driver():
+    code = "import sys, pyqueue_sql.connect; print({'pymysql', 'aiomysql'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
