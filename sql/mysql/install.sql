@@ -67,6 +67,7 @@ source routines/_queue_put.sql
 source routines/_queue_push.sql
 source routines/_queue_promote.sql
 source routines/_queue_scan.sql
+source routines/_queue_scan_lane.sql
 source routines/_queue_forget_hints.sql
 source routines/_queue_read_hint.sql
 source routines/_queue_remember.sql

@@ -137,6 +137,8 @@ drop procedure if exists _queue_read_hint;
 --;
 drop procedure if exists _queue_forget_hints;
 --;
+drop procedure if exists _queue_scan_lane;
+--;
 drop procedure if exists _queue_scan;
 --;
 drop procedure if exists _queue_promote;

@@ -1012,27 +1012,27 @@ end;
 --;
 drop procedure if exists _queue_scan;
 --;
-create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_low int, in in_high int, in in_from bigint, in in_now bigint,
-    in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a part of the ready line, locked.
-in_kind: the kind. in_low, in_high: its ranks, priorities negated. in_from: where to begin in the line, a time in microseconds, for
-one rank only; NULL: at its start. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the kind
-may have.
+create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_low int, in in_high int, in in_now bigint, in in_max int, in in_most int,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
+    comment 'The next messages of some ranks, locked.
+in_kind: the kind. in_low, in_high: the ranks, priorities negated. in_now: the time of the call. in_max: how many. in_most: how many
+deliveries a message of the kind may have.
 out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired: how many of
 them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable.
 Locks: the messages; what others have locked is passed over.
-differs: PostgreSQL''s takes all parts in one statement.'
+differs: PostgreSQL''s takes all parts of the line in one statement.'
 begin
     declare continue handler for not found begin end;
-    if in_from is null and in_max = 1 then -- the most frequent call, without a set
-        set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0;
+    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0;
+    if in_max = 1 then -- the most frequent call, without a set
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
             q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
         into out_entries, out_number, out_expired, out_ends
         from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
-    elseif in_from is null then
+    else
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
@@ -1040,14 +1040,36 @@ begin
             from delayed_queue q force index (delayed_queue_ready)
             where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
+    end if;
+end;
+--;
+drop procedure if exists _queue_scan_lane;
+--;
+create procedure _queue_scan_lane(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_rank int, in in_from bigint, in in_now bigint, in in_max int, in in_most int,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int, out out_last bigint)
+    comment 'The next messages of one rank from a place on, locked.
+in_rank: the rank, a priority negated. in_from: the place, a time in microseconds. out_last: the place of the last one. The other
+parameters, the result and the locks are those of _queue_scan.
+differs: see _queue_scan, from which it is apart because MariaDB sorts where a range of one rank isn''t written as that rank.'
+begin
+    declare continue handler for not found begin end;
+    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
+    if in_max = 1 then -- the most frequent call, without a set
+        select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
+            q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+        into out_entries, out_number, out_expired, out_ends, out_last
+        from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
+        order by q.ready_at, q.entry limit 1 for update skip locked;
     else
-        select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
-        into out_entries, out_number, out_expired, out_ends
+        select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
+        into out_entries, out_number, out_expired, out_ends, out_last
         from (
-            select q.entry, q.reserved_at, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank = in_low and q.ready_at >= in_from and q.scheduled_at <= in_now
-            order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
+            where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
+            order by q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end;
 --;
@@ -1115,7 +1137,7 @@ remember: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_offset is null then
-        if in_took <= 1000 + 10 * in_max then
+        if in_took <= 200 + 5 * in_max then
             set @pyqueue_bounds = json_set(@pyqueue_bounds, in_path, null);
             call _queue_forget_hints(in_kind, null);
             leave remember;
@@ -1177,7 +1199,7 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
 slow. So each session keeps bounds, in @pyqueue_bounds: it scans from where it last found something; every 0.4 s from the older
 marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
-expired holds are found. Where a scan from the start is fast, as it mostly is, it keeps none, and the order is exact; with bounds a
+expired holds are found. Where a scan from the start is fast (200 µs and 5 a message), it keeps none, and the order is exact; with bounds a
 message that is pushed with a time in the past may come some seconds late.
 bounds, by kind (null: none; [] after one slow scan; kept after two, or one of over 20 ms): 0 when the next look from the start may
 come, 1 when one from the marks, 2 when the marks move on; 3 what the last scan from the start took; 4 to 6 bound, newer and older
@@ -1189,7 +1211,7 @@ begin
     declare v_bounds longtext character set utf8mb4;
     declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
     declare v_offset int;
-    declare v_cold, v_slow boolean default false;
+    declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
     if coalesce(json_contains_path(@pyqueue_bounds, 'one', v_path), 0) = 0 then
         set v_cold = true;
@@ -1218,10 +1240,10 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_offset is null then
-            call _queue_scan(in_kind, -32768, 32768, null, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
+            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
         else
             call _queue_scan_lanes(in_kind, v_bounds, v_offset, v_first, in_now, in_max, in_most, out_entries, out_number,
-                out_expired, out_ends);
+                out_expired, out_ends, v_new);
         end if;
         call _queue_ticks(v_took);
         set v_took = v_took - v_start;
@@ -1231,9 +1253,10 @@ begin
         set v_offset = null; -- nothing there: look from the start, unless that is known to be slow
         call _queue_ticks(v_start);
     end loop;
-    if v_cold and v_took < 20000 then
-        set v_took = v_took; -- the first call of a session is slow for other reasons
-    elseif v_bounds is not null or v_took > 1000 + 10 * in_max then
+    if v_offset = 0 and not v_new and v_start < v_turn then
+        set @pyqueue_bounds = json_set(@pyqueue_bounds, v_path, json_extract(v_bounds, '$'));
+    elseif (v_bounds is not null or v_took > 200 + 5 * in_max)
+        and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
         call _queue_remember(in_kind, v_path, v_bounds, v_offset, v_start, v_took, in_max, out_entries, in_now);
     end if;
 end;
@@ -1547,16 +1570,15 @@ end;
 drop procedure if exists _queue_tidy;
 --;
 create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
-    comment 'Now and then a little of what queue_prune does, at the end of queue_reserve and queue_pop.
+    comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
 in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many rows, about
 twice of what ends between two such calls.'
 begin
-    declare v_chance double default rand();
     declare v_folded bigint;
-    if v_chance < 0.0005 then
+    if rand() < 0.01 then
         call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
         call _queue_prune_by_the_way(in_kind, in_now, 1000);
-    elseif v_chance < 0.05 and in_keeps then
+    elseif in_keeps then
         call _queue_prune_by_the_way(in_kind, in_now, in_max);
     end if;
 end;
@@ -1608,14 +1630,30 @@ begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_keeps boolean;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
-    call _queue_check_options(in_options, '', 'options');
-    call queue_now(v_now);
-    select q.p_kind into v_kind from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
-    set out_outcome = if(v_kind is null, 'lost', 'acked');
-    if v_kind is not null then
-        call _queue_end(v_entry, 'acked', null, v_now);
+    if in_options is not null then
+        call _queue_check_options(in_options, '', 'options');
+    end if;
+    -- most have nothing that is to be kept, and go in one statement
+    select q.p_kind, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 into v_kind, v_keeps
+    from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
+    set out_outcome = 'lost';
+    if v_kind is not null and not coalesce(v_keeps, false) then
+        delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
+        set out_outcome = if(row_count() > 0, 'acked', 'lost');
+    end if;
+    if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
+        set v_kind = null;
+        select q.p_kind into v_kind from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+        if v_kind is not null then
+            call queue_now(v_now);
+            call _queue_end(v_entry, 'acked', null, v_now);
+            set out_outcome = 'acked';
+        end if;
+    end if;
+    if out_outcome = 'acked' then
         insert into queue_count (id, p_kind, acked) values (uuid_short(), v_kind, 1);
     end if;
 end;
@@ -1976,7 +2014,9 @@ begin
         end loop;
         close c;
     end if;
-    call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+    if rand() < 0.05 then
+        call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+    end if;
 end;
 --;
 drop procedure if exists _queue_pop_take;
@@ -2207,58 +2247,55 @@ begin
     if not v_paused then
         call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
         if out_entries is not null then
-            call _queue_random(out_seed);
+            if @pyqueue_seed is null then
+                call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+            end if;
+            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
         end if;
         if v_number + v_expired > 0 then
             insert into queue_count (id, p_kind, reserved, expired) values (uuid_short(), in_kind, v_number, nullif(v_expired, 0));
         end if;
-        call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
+        if rand() < 0.05 then
+            call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
+        end if;
     end if;
     set out_entries = coalesce(out_entries, '[]');
 end;
 --;
 drop procedure if exists _queue_scan_lanes;
 --;
-create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_bounds longtext character set utf8mb4, in in_offset int, in in_first bigint,
-    in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
-    out out_ends int)
+create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    inout out_bounds longtext character set utf8mb4, in in_offset int, in in_first bigint, in in_now bigint, in in_max int, in in_most int,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int, out out_new boolean)
     comment 'The next messages of a kind, each priority from its bound or its older mark.
-in_bounds: see _queue_take. in_offset: 0 from the bounds, 2 from the older marks. in_first: the first place that was given to what has
-just come due; NULL: nothing has. The other parameters, the result and the locks are those of _queue_scan.'
+out_bounds: see _queue_take; the bounds are moved to what is found. in_offset: 0 from the bounds, 2 from the older marks. in_first:
+the first place that was given to what has just come due; NULL: nothing has. out_new: whether a priority was found that has no bound.
+The other parameters, the result and the locks are those of _queue_scan.'
 begin
     declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
-    declare v_part tinyint default 0;
+    declare v_between boolean default true;
+    declare v_last bigint;
     declare v_entries longtext character set utf8mb4;
-    set out_number = 0;
-    set out_expired = 0;
-    set out_ends = 0;
-    set v_lane = 7;
-    set v_before = -32769;
+    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_new = false;
+    set v_lane = 7, v_before = -32769, v_rank = json_extract(out_bounds, '$[7]');
     while out_number < in_max and v_before < 32768 do
-        set v_rank = coalesce(json_extract(in_bounds, concat('$[', v_lane, ']')), 32769);
-        set v_entries = null;
-        if v_part = 0 then -- what stands between two lanes
-            if v_before + 1 < v_rank then
-                call _queue_scan(in_kind, v_before + 1, v_rank - 1, null, in_now, in_max - out_number, in_most, v_entries, v_number,
-                    v_expired, v_ends);
-            end if;
-            set v_part = 1;
-            if v_rank = 32769 then
-                set v_before = 32768;
-            end if;
+        if v_between then -- what stands between two lanes
+            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most, v_entries,
+                v_number, v_expired, v_ends);
+            set out_new = out_new or v_number > 0, v_between = false, v_before = if(v_rank is null, 32768, v_before);
         else
-            call _queue_scan(in_kind, v_rank, v_rank, least(json_extract(in_bounds, concat('$[', v_lane + 1 + in_offset, ']')),
-                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired, v_ends);
-            set v_part = 0;
-            set v_before = v_rank;
-            set v_lane = v_lane + 4;
+            call _queue_scan_lane(in_kind, v_rank, least(json_extract(out_bounds, concat('$[', v_lane + 1 + in_offset, ']')) + 0,
+                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired, v_ends, v_last);
+            if v_number > 0 then
+                set out_bounds = json_set(out_bounds, concat('$[', v_lane + 1, ']'), v_last + 0);
+            end if;
+            set v_between = true, v_before = v_rank, v_lane = v_lane + 4;
+            set v_rank = json_extract(out_bounds, concat('$[', v_lane, ']'));
         end if;
         if v_entries is not null then
-            set out_entries = if(out_entries is null, v_entries, json_merge_preserve(out_entries, v_entries));
-            set out_number = out_number + v_number;
-            set out_expired = out_expired + v_expired;
-            set out_ends = out_ends + v_ends;
+            set out_entries = if(out_entries is null, v_entries, json_merge_preserve(out_entries, v_entries)),
+                out_number = out_number + v_number, out_expired = out_expired + v_expired, out_ends = out_ends + v_ends;
         end if;
     end while;
 end;

@@ -27,6 +27,8 @@ begin
         end loop;
         close c;
     end if;
-    call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+    if rand() < 0.05 then
+        call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+    end if;
 end $$
 delimiter ;

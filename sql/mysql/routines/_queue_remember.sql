@@ -18,7 +18,7 @@ remember: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_offset is null then
-        if in_took <= 1000 + 10 * in_max then
+        if in_took <= 200 + 5 * in_max then
             set @pyqueue_bounds = json_set(@pyqueue_bounds, in_path, null);
             call _queue_forget_hints(in_kind, null);
             leave remember;

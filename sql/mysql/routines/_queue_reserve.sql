@@ -30,13 +30,18 @@ begin
     if not v_paused then
         call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
         if out_entries is not null then
-            call _queue_random(out_seed);
+            if @pyqueue_seed is null then
+                call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+            end if;
+            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
         end if;
         if v_number + v_expired > 0 then
             insert into queue_count (id, p_kind, reserved, expired) values (uuid_short(), in_kind, v_number, nullif(v_expired, 0));
         end if;
-        call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
+        if rand() < 0.05 then
+            call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
+        end if;
     end if;
     set out_entries = coalesce(out_entries, '[]');
 end $$
