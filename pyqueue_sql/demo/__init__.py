@@ -1,7 +1,8 @@
 """The flights that left New York in 2013, replayed through the queue: `pyqueue demo`.
 
 data reads the file, load pushes it, workers move it, ledger writes down what the workers did, check compares
-that with the file, display shows it, replay runs it all, cli is the command.
+that with the file, display shows it, interrupts lets Ctrl-C wait for the end of a call, replay runs it all,
+cli is the command.
 """
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
 
 import click
@@ -15,6 +13,7 @@ import click
 from pyqueue_sql import QueueError, dialect, migrate
 from pyqueue_sql.connect import ConnectionFailed
 from pyqueue_sql.demo import DemoError
+from pyqueue_sql.demo.interrupts import terminating
 from pyqueue_sql.embedded import EmbeddedServerError, start_server
 
 DEFAULT_SECONDS = 45.0
@@ -86,7 +85,7 @@ def demo(url: str | None, seconds: float, flights: int | None, workers: int, dat
     if url and data:
         raise click.UsageError("--data is for the server of the demo's own: not together with --url")
     try:
-        with _terminating(), _server(url, data) as server_url:
+        with terminating(), _server(url, data) as server_url:
             right = _run(server_url, seconds, flights, workers, ours=not url, temporary=not url and not data)
     except KeyboardInterrupt:
         click.echo("interrupted; everything the demo made is removed", err=True)
@@ -145,22 +144,6 @@ def _server(url: str | None, data: Path | None) -> Generator[str]:
         with start_server(data) as server:
             click.echo(f"PostgreSQL {server.version} on 127.0.0.1:{server.port}, data in {server.data_dir}")
             yield server.url
-
-
-@contextmanager
-def _terminating() -> Generator[None]:
-    """Let the signals that end a process end it as Ctrl-C does, so that all is cleaned up."""
-    names = (signal.SIGTERM, signal.SIGHUP)
-    before = {name: signal.signal(name, _interrupt) for name in names}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
-    raise KeyboardInterrupt
 
 
 def _fail(error: Exception | str, code: int) -> NoReturn:

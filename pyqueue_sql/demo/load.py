@@ -14,6 +14,7 @@ import psycopg
 from pyqueue_sql import Queue
 from pyqueue_sql.demo import DemoError
 from pyqueue_sql.demo.data import DAY_US, SECOND_US, Flight, calendar_day
+from pyqueue_sql.demo.interrupts import WholeCalls, later
 
 if TYPE_CHECKING:
     from pyqueue_sql.connect import Connection
@@ -121,7 +122,7 @@ def load(
     Raises:
         DemoError: it took longer than estimated, again and again.
     """
-    queue = Queue(connection)
+    queue = WholeCalls(connection)
     rate, clock_us = _trial(connection, queue, kinds, flights)
     lead = 2 * len(flights) / rate * MARGIN + MARGIN_SECONDS
     for _ in range(ATTEMPTS):
@@ -160,11 +161,13 @@ def _undone(connection: Connection) -> Generator[None]:
         with connection.transaction(force_rollback=True):
             yield
         return
-    connection.begin()
+    with later():
+        connection.begin()
     try:
         yield
     finally:
-        connection.rollback()
+        with later():
+            connection.rollback()
 
 
 def _push_all(

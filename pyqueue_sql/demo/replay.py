@@ -17,6 +17,7 @@ from pyqueue_sql.demo import DemoError
 from pyqueue_sql.demo.check import MAX_TRIES, Left, Verdict, verify
 from pyqueue_sql.demo.data import SECOND_US, Flight, calendar_day
 from pyqueue_sql.demo.display import Display, Status
+from pyqueue_sql.demo.interrupts import WholeCalls
 from pyqueue_sql.demo.ledger import Ledger
 from pyqueue_sql.demo.load import Kinds, Loaded, load, our_us
 from pyqueue_sql.demo.workers import GO, READY, STOP, Failure, Report, Step, depart, drain, work
@@ -52,7 +53,7 @@ def replay(plan: Plan, display: Display) -> Verdict:
         DemoError: the kinds are in use, a worker gave up, or the server is too busy.
     """
     with connect(plan.url) as connection:
-        queue = Queue(connection)
+        queue = WholeCalls(connection)
         with _kinds(queue, plan):
             ledger = Ledger([flight.key for flight in plan.flights])
             with _workers(plan, ledger) as links:

@@ -119,9 +119,10 @@ def work(link: Connection, url: str, kinds: Kinds, name: str, step: Step) -> Non
     except (EOFError, ConnectionError):
         pass
     except Exception as error:
-        if not isinstance(error, ConnectionFailed | QueueError) and dialect.failure(error) is None:
+        failure = dialect.failure(error)
+        if failure is None and not isinstance(error, ConnectionFailed | QueueError):
             raise
-        link.send(Failure(f"{name}: {error}"))
+        link.send(Failure(f"{name}: {failure.message if failure else error}"))
 
 
 def _sort(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
-from pyqueue_sql import Queue
+from pyqueue_sql import Queue, QueueError
 
 
 class Clock(Protocol):
@@ -58,6 +58,21 @@ class Session(Queue[Any], ABC):
 
         Returns:
             How many rows it answered.
+
+        Raises:
+            QueueError: as any call; what isn't the queue's is the driver's own.
+        """
+
+    @abstractmethod
+    def columns(self, routine: str, *arguments: str | None) -> list[str]:
+        """Call a routine with arguments as they are.
+
+        Args:
+            routine: its name.
+            *arguments: as text; None is NULL.
+
+        Returns:
+            The names of the columns that it answered, in their order.
 
         Raises:
             QueueError: as any call; what isn't the queue's is the driver's own.
@@ -160,6 +175,10 @@ class Harness(ABC):
     @abstractmethod
     def is_serialization_failure(self, error: Exception) -> bool:
         """Whether a call raised this because its transaction has to be tried again, and was undone."""
+
+    @abstractmethod
+    def sqlstate(self, error: QueueError) -> str | None:
+        """Return the SQLSTATE that the driver has of what the queue refused."""
 
     @abstractmethod
     def waits(self, session: Session) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pymysql
 
+from pyqueue_sql import QueueError
 from pyqueue_sql.through import fail
 from tests.conformance.harness import Clock, Harness, Session, insertion
 from tests.servers.clock import TABLE as CLOCK
@@ -20,6 +21,9 @@ LOST = {0, 1053, 1927, 2006, 2013, 4031}
 
 UNDONE = {1020, 1205, 1213}
 """Error numbers: changed since the snapshot, waited too long, deadlock."""
+
+SQLSTATES = {31001: "PQ001", 31002: "PQ002", 31003: "PQ003", 31004: "PQ004", 31005: "PQ005"}
+"""Those of the queue, by the error numbers that say the same."""
 
 LOOK = f"""
 select 'message', q.p_kind, q.p_key, concat_ws(' ', coalesce(cast(q.payload as char), 'bytes'),
@@ -41,8 +45,10 @@ class MysqlSession(Session):
     """A session over PyMySQL."""
 
     def raw(self, routine: str, *arguments: str | bytes | None) -> int:
-        text = f"call {routine}(".encode() + b", ".join(map(literal, arguments)) + b")"
-        return self._do(text)
+        return self._do(call(routine, arguments))[0]
+
+    def columns(self, routine: str, *arguments: str | None) -> list[str]:
+        return self._do(call(routine, arguments))[1]
 
     def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
         self._do(*insertion(rows))
@@ -52,20 +58,27 @@ class MysqlSession(Session):
             cursor.execute(text, values)
             return list(cursor.fetchall())
 
-    def _do(self, text: Any, values: Any = None) -> int:
+    def _do(self, text: Any, values: Any = None) -> tuple[int, list[str]]:
+        """Return how many rows there were in the first result set, and the names of its columns."""
         try:
             with self.connection.cursor() as cursor:
                 found = cursor.execute(text, values)
+                names = [column[0] for column in cursor.description or ()]
                 # an error may come after the rows
                 while cursor.nextset():
                     pass
-                return found
+                return found, names
         except Exception as error:
             fail(error)
 
     def close(self) -> None:
         with contextlib.suppress(pymysql.Error):  # it is closed
             super().close()
+
+
+def call(routine: str, arguments: Sequence[str | bytes | None]) -> bytes:
+    """Return a call of a routine with values as they are."""
+    return f"call {routine}(".encode() + b", ".join(map(literal, arguments)) + b")"
 
 
 def literal(value: str | bytes | None) -> bytes:
@@ -127,6 +140,11 @@ class MysqlHarness(Harness):
 
     def is_serialization_failure(self, error: Exception) -> bool:
         return isinstance(error, pymysql.Error) and error.args[:1] != () and error.args[0] in UNDONE
+
+    def sqlstate(self, error: QueueError) -> str | None:
+        # older versions of PyMySQL keep it to themselves
+        number = error.__cause__.args[0] if error.__cause__ else 0
+        return getattr(error.__cause__, "sqlstate", None) or SQLSTATES.get(number)
 
     def waits(self, session: Session) -> bool:  # noqa: ARG002
         # of all sessions, but nobody else is there; what says which one it is lags a tenth of a second behind

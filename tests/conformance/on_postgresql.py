@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg.pq.abc import PGresult
 
+from pyqueue_sql import QueueError
 from pyqueue_sql.through import fail
 from tests.conformance.harness import Clock, Harness, Session, insertion
 
@@ -30,6 +32,13 @@ class PostgresqlSession(Session):
     """A session over psycopg."""
 
     def raw(self, routine: str, *arguments: str | bytes | None) -> int:
+        return self._call(routine, arguments).ntuples
+
+    def columns(self, routine: str, *arguments: str | None) -> list[str]:
+        result = self._call(routine, arguments)
+        return [(result.fname(number) or b"").decode() for number in range(result.nfields)]
+
+    def _call(self, routine: str, arguments: Sequence[str | bytes | None]) -> PGresult:
         places = ", ".join(f"${number + 1}" for number in range(len(arguments)))
         result = self.connection.pgconn.exec_params(
             f"select * from {routine}({places})".encode(),
@@ -37,7 +46,7 @@ class PostgresqlSession(Session):
         )
         if result.status != psycopg.pq.ExecStatus.TUPLES_OK:
             fail(psycopg.errors.error_from_result(result))
-        return result.ntuples
+        return result
 
     def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
         text, values = insertion(rows)
@@ -94,6 +103,11 @@ class PostgresqlHarness(Harness):
 
     def is_serialization_failure(self, error: Exception) -> bool:
         return isinstance(error, psycopg.errors.SerializationFailure)
+
+    def sqlstate(self, error: QueueError) -> str | None:
+        cause = error.__cause__
+        assert isinstance(cause, psycopg.Error)
+        return cause.sqlstate
 
     def waits(self, session: Session) -> bool:
         pid = session.connection.info.backend_pid

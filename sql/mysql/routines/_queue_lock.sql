@@ -12,6 +12,6 @@ begin
     from (
         select q.entry from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.entry for update /*!80000 of q */) e;
+        order by j.entry limit 1000000000 for update /*!80000 of q */) e; -- without a limit the order is left out
 end $$
 delimiter ;

@@ -1,0 +1,142 @@
+"""Where a scan begins once one from the start has become slow: what lies behind the bounds is found in time.
+
+The queue's clock stands still; the times of the first three bounds are those of _queue_ticks, the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conformance.steps import SECOND, keys
+
+if TYPE_CHECKING:
+    from tests.conformance.harness import Clock, Session
+
+pytestmark = pytest.mark.servers("mariadb", "mysql")
+
+HOUR = 3600 * SECOND
+
+
+def ticks(session: Session) -> int:
+    session.execute("call _queue_ticks(@ticks)")
+    return session.execute("select @ticks")[0][0]
+
+
+def path(session: Session) -> str:
+    return session.execute("select concat('$.k', hex(concat(database(), '.mail')))")[0][0]
+
+
+def keep_bounds(session: Session, *lanes: tuple[int, int], start: int = HOUR, look: int = HOUR) -> None:
+    """Let a session keep bounds, as after slow scans.
+
+    Args:
+        session: it.
+        *lanes: ranks and the places where their scans begin, those of their marks are 3 s earlier.
+        start: when it looks from the start next, in microseconds from now.
+        look: when it looks from the marks next.
+    """
+    path, now = (
+        session.execute("select concat('$.k', hex(concat(database(), '.mail')))")[0][0],
+        ticks(session),
+    )
+    place = max(low for _, low in lanes)
+    bounds = [now + start, now + look, now + SECOND, 100, place, place - 3 * SECOND, place - 3 * SECOND]
+    for rank, low in lanes:
+        bounds += [rank, low, low - 3 * SECOND, low - 3 * SECOND]
+    session.execute(
+        "set @pyqueue_bounds = json_set('{}', %s, json_extract(%s, '$'))", [path, json.dumps(bounds)]
+    )
+
+
+def bounds(session: Session) -> Any:
+    found = session.execute("select json_extract(@pyqueue_bounds, %s)", [path(session)])
+    return json.loads(found[0][0] or "null")
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_scan_begins_at_the_bound_and_moves_it(queue: Session, clock: Clock, most: int) -> None:
+    for second in range(3):
+        queue.push("mail", f"k{second}", scheduled_at=clock.now - (10 - second) * SECOND)
+    keep_bounds(queue, (0, clock.now - 9 * SECOND))
+    assert keys(queue.reserve("mail", None, most)) == ["k1", "k2"][:most]
+    assert bounds(queue)[8] == clock.now - (10 - most) * SECOND
+
+
+@pytest.mark.parametrize(("look", "start"), [(HOUR, -1), (-1, HOUR)])
+def test_what_lies_behind_the_bound_is_found_by_the_next_look(
+    queue: Session, clock: Clock, look: int, start: int
+) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 2 * SECOND)
+    queue.push("mail", "new")
+    keep_bounds(queue, (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["new"]
+    keep_bounds(queue, (0, clock.now), look=look, start=start)
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+def test_where_nothing_is_ahead_the_start_is_looked_at(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
+    keep_bounds(queue, (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+def test_an_expired_hold_behind_the_bound_is_found_from_the_start(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "dropped", scheduled_at=clock.now - 60 * SECOND)
+    queue.reserve("mail", timeout_seconds=10)
+    clock.advance(11)
+    queue.push("mail", "new")
+    keep_bounds(queue, (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["new"]
+    keep_bounds(queue, (0, clock.now), start=-1)
+    assert keys(queue.reserve("mail")) == ["dropped"]
+
+
+@pytest.mark.parametrize("priority", [7, 3, 0, -5])
+def test_every_priority_is_seen_with_a_bound_or_without(queue: Session, clock: Clock, priority: int) -> None:
+    queue.push("mail", "other", priority=priority)
+    keep_bounds(queue, (-3, clock.now), (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["other"]
+
+
+def test_priorities_keep_their_order_with_bounds(queue: Session, clock: Clock) -> None:
+    for priority in (0, 5, 3, -2, 1):
+        queue.push("mail", f"p{priority}", priority=priority)
+    keep_bounds(queue, (-3, clock.now), (0, clock.now))
+    assert keys(queue.reserve("mail", None, 4)) == ["p5", "p3", "p1", "p0"]
+
+
+def test_what_has_come_due_is_seen_before_the_bound(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "delayed", delay_seconds=5)
+    clock.advance(6)
+    keep_bounds(queue, (0, clock.now + SECOND))
+    assert keys(queue.reserve("mail")) == ["delayed"]
+
+
+def test_bounds_of_a_clock_that_was_set_back_are_dropped(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "a", scheduled_at=clock.now - 60 * SECOND)
+    queue.push("mail", "b")
+    keep_bounds(queue, (0, clock.now))
+    of_the_future = [bounds(queue)[2], ticks(queue) + HOUR]
+    queue.execute("set @pyqueue_bounds = replace(@pyqueue_bounds, %s, %s)", of_the_future)
+    assert keys(queue.reserve("mail")) == ["a"]
+
+
+def test_two_databases_keep_their_bounds_apart(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
+    queue.push("mail", "new")
+    keep_bounds(queue, (0, clock.now))
+    queue.execute("set @pyqueue_bounds = replace(@pyqueue_bounds, 'k', 'kAA')")
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+def test_a_session_without_bounds_begins_at_the_hint_of_another(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
+    queue.push("mail", "new")
+    now = ticks(queue)
+    hint = [now + HOUR, now + HOUR, now + SECOND, 9000, clock.now, clock.now, clock.now]
+    hint += [0, clock.now, clock.now, clock.now]
+    queue.execute("insert into queue_hint (id, p_kind, bounds) values (1, 'mail', %s)", [json.dumps(hint)])
+    assert keys(queue.reserve("mail")) == ["new"]
