@@ -535,6 +535,7 @@ begin
     if v_bad is not null then
         call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
     end if;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret, min(r.n) as n
@@ -708,7 +709,7 @@ create procedure _queue_commit(in in_own boolean)
 in_own: see _queue_begin.'
 begin
     if in_own then
-        commit;
+        commit and no chain no release; -- whatever completion_type the session has
     end if;
     set @pyqueue_own = null;
 end;
@@ -723,7 +724,7 @@ begin
     -- after a deadlock there is no savepoint any more: the server has undone the whole transaction
     declare continue handler for 1305 begin end;
     if in_own then
-        rollback;
+        rollback and no chain no release;
     elseif not in_own then
         rollback to savepoint pyqueue_begin;
     end if;
@@ -993,18 +994,21 @@ begin
     declare v_entries longtext character set utf8mb4;
     declare v_most int default greatest(in_max, 20);
     -- the best of what has come due, and few of them: a transaction that stays open keeps them from others
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(b.entry) into v_entries
     from (
         select c.entry from (
             select d.entry, d.priority, d.due_at from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c
         order by c.priority desc, c.due_at, c.entry limit v_most) b;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
     from (
         select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.p_kind = in_kind and q.due_at <= in_high for update /*!80000 of q */ skip locked) l;
     if v_entries is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor), q.due_at = null;
     end if;
@@ -1033,6 +1037,7 @@ begin
         where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
     else
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
@@ -1063,6 +1068,7 @@ begin
         where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
         order by q.ready_at, q.entry limit 1 for update skip locked;
     else
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
         from (
@@ -1082,11 +1088,13 @@ Locks: the hints; what others have locked is left.
 differs: NULL for in_before: all.'
 begin
     declare v_ids longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(h.id) into v_ids
     from (
         select o.id from queue_hint o force index (queue_hint_kind)
         where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) h;
     if v_ids is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_hint h force index (primary) on h.id = j.id;
     end if;
 end;
@@ -1391,6 +1399,7 @@ differs: it locks only; the cursor of queue_move_many has the order in which the
 begin
     declare v_targets longtext character set utf8mb4;
     -- keys of an entry never change: a plain read will do
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(t.entry)) into v_targets
     from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
             place int path '$[2]')) r
@@ -1497,6 +1506,7 @@ out_folded: the result.'
 begin
     declare v_ids longtext character set utf8mb4;
     declare v_kinds int;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.id) into v_ids
     from (select c.id from queue_count c order by c.id limit in_max for update skip locked) o;
     select count(distinct c.p_kind) into v_kinds
@@ -1507,6 +1517,7 @@ begin
         select uuid_short(), c.p_kind, sum(c.pushed), sum(c.reserved), sum(c.popped), sum(c.acked), sum(c.nacked), sum(c.moved), sum(c.dead),
             sum(c.expired)
         from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id group by c.p_kind;
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
     end if;
 end;
@@ -1527,21 +1538,25 @@ begin
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
     set v_since = in_now - v_history * 1000000;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
     from (
         select h.finished_at, h.entry from queue_history h force index (primary)
         where h.p_kind = in_kind and h.finished_at <= v_since order by h.finished_at, h.entry limit in_max for update skip locked) o;
     if v_found is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.entry;
     end if;
     set v_since = in_now - v_dedup * 1000000;
     set v_left = in_max - out_pruned;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.p_key) into v_found
     from (
         select d.p_key from queue_dedup d force index (queue_dedup_ended)
         where d.p_kind = in_kind and d.ended_at <= v_since order by d.ended_at limit v_left for update skip locked) o;
     if v_found is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
         set out_pruned = out_pruned + json_length(v_found);
@@ -1600,6 +1615,7 @@ begin
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.id) into v_ids
         from (select i.id from queue_inbox i order by i.id limit 1000 for update skip locked) o;
     end if;
@@ -1617,6 +1633,7 @@ begin
             call _queue_take_in_row(v_id, v_now);
         end loop;
         close c;
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end;
@@ -1676,6 +1693,7 @@ begin
     call _queue_check_options(in_options, '', 'options');
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps) into v_found, v_keeps
     from (
         select q.entry, r.place, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 as keeps
@@ -1689,6 +1707,7 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
         if not coalesce(v_keeps, false) then
+            /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;
@@ -1852,6 +1871,7 @@ begin
             q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
         where q.entry = v_entry;
     else
+        /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.reserved_by = in_worker,
@@ -1998,6 +2018,7 @@ begin
     declare continue handler for not found begin end;
     select k.history_seconds > 0 or k.dedup_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry;
     else

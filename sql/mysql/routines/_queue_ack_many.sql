@@ -16,6 +16,7 @@ begin
     call _queue_check_options(in_options, '', 'options');
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps) into v_found, v_keeps
     from (
         select q.entry, r.place, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 as keeps
@@ -29,6 +30,7 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
         if not coalesce(v_keeps, false) then
+            /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;

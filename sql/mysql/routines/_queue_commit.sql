@@ -5,7 +5,7 @@ create procedure _queue_commit(in in_own boolean)
 in_own: see _queue_begin.'
 begin
     if in_own then
-        commit;
+        commit and no chain no release; -- whatever completion_type the session has
     end if;
     set @pyqueue_own = null;
 end $$

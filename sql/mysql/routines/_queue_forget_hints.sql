@@ -7,11 +7,13 @@ Locks: the hints; what others have locked is left.
 differs: NULL for in_before: all.'
 begin
     declare v_ids longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(h.id) into v_ids
     from (
         select o.id from queue_hint o force index (queue_hint_kind)
         where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) h;
     if v_ids is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_hint h force index (primary) on h.id = j.id;
     end if;
 end $$

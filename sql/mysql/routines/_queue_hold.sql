@@ -13,6 +13,7 @@ begin
             q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
         where q.entry = v_entry;
     else
+        /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.reserved_by = in_worker,

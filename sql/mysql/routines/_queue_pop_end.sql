@@ -11,6 +11,7 @@ begin
     declare continue handler for not found begin end;
     select k.history_seconds > 0 or k.dedup_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry;
     else

@@ -15,6 +15,7 @@ begin
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.id) into v_ids
         from (select i.id from queue_inbox i order by i.id limit 1000 for update skip locked) o;
     end if;
@@ -32,6 +33,7 @@ begin
             call _queue_take_in_row(v_id, v_now);
         end loop;
         close c;
+        /*M!100600 set statement sql_safe_updates = 0 for */
         delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end $$

@@ -8,7 +8,7 @@ begin
     -- after a deadlock there is no savepoint any more: the server has undone the whole transaction
     declare continue handler for 1305 begin end;
     if in_own then
-        rollback;
+        rollback and no chain no release;
     elseif not in_own then
         rollback to savepoint pyqueue_begin;
     end if;
