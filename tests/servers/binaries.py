@@ -15,8 +15,8 @@ PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/mysql/bin"
 PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
 PACKAGES = {"mariadb": "mariadb-server-core", "mysql": "mysql-server-core"}
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-SOURCES = {"mysql": f"deb [signed-by={KEYRING}] http://deb.debian.org/debian sid main\n"}
-"""Where a package is that the system's own sources don't have."""
+SUITES = {"mysql": "sid"}
+"""Where a package is that the system's own sources don't have: a suite of the same archive."""
 
 NEEDED = re.compile(r"\./(usr/)?(s?bin/(mariadbd|mysqld)$|lib(64)?/|share/(mysql|mariadb)/)")
 NOT_NEEDED = re.compile(r"/(perl\d?|perl-base|gconv|python\d?)/|mysqld-debug|\.a$")
@@ -65,7 +65,7 @@ def unpacked(name: str) -> Binaries:
     if not (folder / "complete").exists():
         if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
             raise UnavailableError("this system has no apt-get to fetch it with")
-        if name in SOURCES and not KEYRING.exists():
+        if name in SUITES and not KEYRING.exists():
             raise UnavailableError(f"its package is in Debian's sid, and {KEYRING} isn't there")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -102,8 +102,9 @@ def fetch(name: str, folder: Path) -> None:
         f'Dir::State::status "{folder / "status"}";',
         f'Dir::Cache "{folder}";',
     ]
-    if name in SOURCES:
-        (folder / "sources.list").write_text(SOURCES[name])
+    if name in SUITES:
+        source = f"deb [signed-by={KEYRING}] {archive_uri()} {SUITES[name]} main\n"
+        (folder / "sources.list").write_text(source)
         settings += [
             f'Dir::Etc::sourcelist "{folder / "sources.list"}";',
             'Dir::Etc::sourceparts "/dev/null";',
@@ -121,6 +122,20 @@ def fetch(name: str, folder: Path) -> None:
         if done.returncode != 0:
             reason = (done.stderr or done.stdout).strip()[-300:]
             raise UnavailableError(f"apt-get {' '.join(command)}: {reason}")
+
+
+def archive_uri() -> str:
+    """Return where the system has Debian's packages from.
+
+    Raises:
+        UnavailableError: it names no archive of Debian.
+    """
+    listing = ["apt-get", "indextargets", "--format", "$(REPO_URI)"]
+    found = subprocess.run(listing, capture_output=True, text=True).stdout.split()
+    uris = [uri for uri in found if uri.rstrip("/").endswith("/debian")]
+    if not uris:
+        raise UnavailableError("the system's sources name no archive of Debian")
+    return uris[0]
 
 
 def unpack(archive: Path, folder: Path) -> None:
