@@ -17,6 +17,7 @@ from psycopg.rows import tuple_row
 from pyqueue_sql import dialect, through_mysql
 from pyqueue_sql.call import Call, Row
 from pyqueue_sql.errors import InvalidParameter
+from pyqueue_sql.through_mysql import BUFFERED
 
 Rows: TypeAlias = Sequence[Row]
 
@@ -24,9 +25,6 @@ DRIVERS = {
     ("postgresql", "psycopg"),
     *((name, driver) for name in ("mysql", "mariadb") for driver in ("pymysql", "aiomysql")),
 }
-
-# a cursor on the server, which the application may have asked for, would run the routine as it is read
-_BUFFERED = {"stream_results": False, "yield_per": None}
 
 
 class Way(NamedTuple):
@@ -51,7 +49,7 @@ def _psycopg(connection: Any, call: Call[Any]) -> Rows:
 def _connection(connection: Any, call: Call[Any]) -> Rows:
     if connection.dialect.name == "postgresql":
         return connection.exec_driver_sql(
-            dialect.postgresql_text(call.what), call.params, _BUFFERED
+            dialect.postgresql_text(call.what), call.params, BUFFERED
         ).fetchall()
     return through_mysql.over_connection(connection, call)
 
@@ -78,7 +76,7 @@ async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
 async def _async_connection(connection: Any, call: Call[Any]) -> Rows:
     if connection.dialect.name == "postgresql":
         text = dialect.postgresql_text(call.what)
-        return (await connection.exec_driver_sql(text, call.params, _BUFFERED)).fetchall()
+        return (await connection.exec_driver_sql(text, call.params, BUFFERED)).fetchall()
     return await through_mysql.over_async_connection(connection, call)
 
 

@@ -22,6 +22,9 @@ from pyqueue_sql.call import Call, Routine, Row
 
 RETRIES = 5
 PAUSE_S = (0.001, 0.02)
+BUFFERED = {"stream_results": False, "yield_per": None}
+"""For SQLAlchemy: a cursor on the server, which the application may have asked for, would run the routine as
+it is read."""
 # else it would be in the server's default, REPEATABLE READ, in which calls wait for each other
 _READ_COMMITTED = "set transaction isolation level read committed"
 
@@ -107,8 +110,8 @@ def _first(connection: Any, call: Call[Any]) -> list[Row]:
 
 def _once(connection: Any, call: Call[Any]) -> list[Row]:
     dialect.check_mysql(connection.connection.driver_connection)
-    options = {"stream_results": False, "yield_per": None}  # whatever the application has for its own rows
-    result = connection.exec_driver_sql(dialect.mysql_text(call.what), dialect.mysql_params(call), options)
+    text, params = dialect.mysql_text(call.what), dialect.mysql_params(call)
+    result = connection.exec_driver_sql(text, params, BUFFERED)
     cursor = result.cursor
     description, rows = cursor.description, ()
     try:
