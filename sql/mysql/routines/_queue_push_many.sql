@@ -1,9 +1,9 @@
 drop procedure if exists _queue_push_many;
 delimiter $$
 create procedure _queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    in in_own boolean, out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
     comment 'queue_push_many without its transaction.
-in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many. in_own: whether the transaction is the call''s own.
+in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many.
 out_outcomes: a letter a message, in their order: c for created, i for ignored, r for replaced, h for held. out_made: 36
 characters a message, the key that was made where it came without; NULL where none was.'
 begin
@@ -64,18 +64,17 @@ begin
         if v_shape is not null then
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
-        set v_entry = null;
-        select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
-        if v_on_duplicate <> 'ignore' and v_entry > v_locked and not v_key <=> v_before then
-            -- one that came after the lock above, perhaps of several: in the order of their entries too
-            call _queue_lock_keys(in_kind, in_messages, v_locked);
+        if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
+            set v_entry = null;
+            select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
+            if v_entry > v_locked then
+                -- one that came after the lock above, perhaps of several: in the order of their entries too
+                call _queue_lock_keys(in_kind, in_messages, v_locked);
+            end if;
         end if;
-        -- what is there is ignored without a lock, which could be a deadlock with an end of many; but a caller's snapshot may be old
-        if v_entry is null or v_on_duplicate <> 'ignore' or not in_own then
-            call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, v_now, v_at, v_attempts, v_max_attempts,
-                v_on_duplicate, v_since, v_put_at, v_outcome);
-            set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii));
-        end if;
+        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, v_now, v_at, v_attempts, v_max_attempts,
+            v_on_duplicate, v_since, v_put_at, v_outcome);
+        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii));
         set v_before = v_key;
     end loop;
     close c;
