@@ -84,6 +84,25 @@ def test_nobody_waits_for_an_open_transaction(queue: Session, connect: Connect) 
     assert state(queue, "mail", "1") == "reserved"
 
 
+@pytest.mark.parametrize("keeps", [False, True], ids=["", "history"])
+def test_batches_of_different_messages_of_one_kind_dont_wait_for_each_other(
+    queue: Session, connect: Connect, keeps: bool
+) -> None:
+    queue.define("mail", history_seconds=3600 if keeps else 0)
+    queue.push_many("mail", [{"key": f"{number:02}", "payload": 0} for number in range(16)])
+    held = receipts(queue.reserve("mail", None, 16))
+    slow = connect(autocommit=False)
+    before = time.monotonic()
+    for session, mine in ((slow, held[:8]), (queue, held[8:])):
+        assert outcomes(session.extend_many(mine[:2], 60)) == ["extended"] * 2
+        assert outcomes(session.ack_many(mine[2:4])) == ["acked"] * 2
+        assert outcomes(session.nack_many(mine[4:6])) == ["retry"] * 2
+        moves = [{"receipt": receipt, "to_kind": "letters"} for receipt in mine[6:]]
+        assert outcomes(session.move_many(moves)) == ["moved"] * 2
+    assert time.monotonic() - before < 1
+    slow.commit()
+
+
 def test_a_reserve_that_is_rolled_back_gives_the_messages_back_at_once(
     queue: Session, connect: Connect
 ) -> None:

@@ -19,10 +19,11 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps) into v_found, v_keeps
     from (
-        select q.entry, r.place, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 as keeps
+        -- not a join, whose row of the kind MariaDB would lock as well
+        select q.entry, r.place, q.pending is not null
+            or (select k.history_seconds > 0 or k.dedup_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-            left join queue_kind k on k.p_kind = q.p_kind
         order by r.entry for update /*!80000 of q */) d;
     if v_found is not null then
         insert into queue_count (id, p_kind, acked)
