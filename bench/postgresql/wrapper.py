@@ -1,17 +1,14 @@
 """What the Python client costs: a call of it beside the driver's own call of the same SQL, in pairs.
 
-    python -m bench.wrapper [--rounds 5] [--calls 200]
-
 The driver's call has its parameters ready, and its rows are tuples. Each call is rolled back, outside of the
 time that is taken, so that all meet the same rows. The client and the driver take turns at each call, and at
-going first; a figure is the median of the rounds' medians. Keep the cores free of anything else.
+going first; a value is the median of a round.
 """
 
-import argparse
+from __future__ import annotations
+
 import asyncio
-import importlib.util
 import inspect
-import json
 import statistics
 import time
 from collections.abc import Awaitable, Callable
@@ -20,16 +17,34 @@ from typing import Any
 import psycopg
 import sqlalchemy
 from psycopg.rows import tuple_row
+from sqlalchemy.ext.asyncio import create_async_engine
 
-from pyqueue_sql import AsyncQueue, Queue, call, migrate
+from bench.figure import Figure
+from bench.run import Run
+from pyqueue_sql import AsyncQueue, Queue, call
 from pyqueue_sql.dialect import postgresql_text
-from pyqueue_sql.embedded import start_server
 
+NAME = "wrapper"
+ONCE = True
 PAYLOAD = {"to": "ann@example.org", "subject": "Welcome", "tries": [1, 2, 3]}
 MESSAGES = 2000
+CALLS = 200
+QUICK_CALLS = 50
+TARGET = 0.9
 
 Case = tuple[str, call.Call[Any], Callable[[Any], Any]]
 Timed = Callable[[], Awaitable[Any]]
+
+
+def run(run: Run) -> None:
+    """Measure."""
+    with psycopg.connect(run.url, autocommit=True) as connection:
+        queue = Queue(connection)
+        queue.push_many("full", [{"payload": PAYLOAD} for _ in range(MESSAGES)])
+        queue.push("held", "k")
+        (held,) = queue.reserve("held", timeout_seconds=86400)
+        connection.execute("vacuum analyze")
+    asyncio.run(measure(run, held.receipt or ""))
 
 
 def cases(receipt: str) -> list[Case]:
@@ -91,60 +106,45 @@ def over_async_sqlalchemy(connection: Any, what: call.Call[Any]) -> Timed:
     return run
 
 
-async def measure(url: str, receipt: str, rounds: int, calls: int) -> dict[str, dict[str, float]]:
-    """Print and return a ratio a case and way."""
-    theirs = url.replace("postgresql://", "postgresql+psycopg://")
-    engine = sqlalchemy.create_engine(theirs)
-    with psycopg.connect(url) as connection, engine.connect() as through:
-        asynchronous = await psycopg.AsyncConnection.connect(url)
+async def measure(run: Run, receipt: str) -> None:
+    """Keep a figure for each way to connect and each call."""
+    url = run.url.replace("postgresql://", "postgresql+psycopg://")
+    engine, async_engine = sqlalchemy.create_engine(url), create_async_engine(url)
+    with psycopg.connect(run.url) as connection, engine.connect() as through:
+        asynchronous = await psycopg.AsyncConnection.connect(run.url)
+        async_through = await async_engine.connect()
         ways: list[tuple[str, Any, Any, Any]] = [
             ("psycopg", connection, Queue(connection), over_psycopg),
             ("psycopg async", asynchronous, AsyncQueue(asynchronous), over_async_psycopg),
             ("SQLAlchemy", through, Queue(through), over_sqlalchemy),
+            ("SQLAlchemy async", async_through, AsyncQueue(async_through), over_async_sqlalchemy),
         ]
-        closing = [asynchronous.close]
-        if importlib.util.find_spec("greenlet"):
-            from sqlalchemy.ext.asyncio import create_async_engine
-
-            async_engine = create_async_engine(theirs)
-            async_through = await async_engine.connect()
-            ways.append(("SQLAlchemy async", async_through, AsyncQueue(async_through), over_async_sqlalchemy))
-            closing += [async_through.close, async_engine.dispose]
-        found: dict[str, dict[str, float]] = {}
-        print(f"{'':20}{'':14}{'driver µs':>10}{'client µs':>10}{'ratio':>8}")
         for way, given, queue, driver in ways:
             for name, what, client in cases(receipt):
-                figures = [
-                    await compare(driver(given, what), lambda: client(queue), given.rollback, calls)  # noqa: B023
-                    for _ in range(rounds)
+                rounds = [
+                    await compare(
+                        driver(given, what),
+                        lambda client=client, queue=queue: client(queue),
+                        given.rollback,
+                        QUICK_CALLS if run.quick else CALLS,
+                    )
+                    for _ in range(run.repetitions)
                 ]
-                base, ours = (statistics.median(one) for one in zip(*figures, strict=True))
-                found.setdefault(way, {})[name] = round(ours / base, 3)
-                print(f"{way:20}{name:14}{base * 1e6:10.0f}{ours * 1e6:10.0f}{ours / base:8.3f}", flush=True)
-        for close in closing:
+                base, ours = ([seconds * 1e6 for seconds in side] for side in zip(*rounds, strict=True))
+                run.keep(
+                    Figure(
+                        f"the Python client: {name}",
+                        "Queue",
+                        way,
+                        "µs/call",
+                        1,
+                        dict(run.settings),
+                        ours,
+                        base,
+                        TARGET,
+                        less_is_better=True,
+                    )
+                )
+        for close in (asynchronous.close, async_through.close, async_engine.dispose):
             await close()
     engine.dispose()
-    return found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--calls", type=int, default=200)
-    options = parser.parse_args()
-    with start_server() as server:
-        migrate.upgrade(server.url)
-        with psycopg.connect(server.url, autocommit=True) as connection:
-            queue = Queue(connection)
-            queue.push_many("full", [{"payload": PAYLOAD} for _ in range(MESSAGES)])
-            queue.push("held", "k")
-            (held,) = queue.reserve("held", timeout_seconds=86400)
-            connection.execute("vacuum analyze")
-        ratios = asyncio.run(measure(server.url, held.receipt or "", options.rounds, options.calls))
-        print(json.dumps({"server": server.version, "ratios": ratios}))
-
-
-if __name__ == "__main__":
-    main()

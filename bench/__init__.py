@@ -1,0 +1,1 @@
+"""What the queue costs, beside its peers and plain statements, in pairs on one server: `python -m bench`."""

@@ -1,0 +1,43 @@
+"""Which cases a server has, in their order."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+# a case is a module with NAME, a docstring and run(run); it imports what may be missing only when it runs
+POSTGRESQL: tuple[str, ...] = (
+    "bench.postgresql.push",
+    "bench.postgresql.push_many",
+    "bench.postgresql.one_by_one",
+    "bench.postgresql.batches",
+    "bench.postgresql.inbox",
+    "bench.postgresql.wal",
+    "bench.postgresql.snapshot",
+    "bench.postgresql.backlog",
+    "bench.postgresql.wrapper",
+    "bench.peers.jobs",
+    "bench.peers.keuss",
+    "bench.peers.scale",
+)
+INNODB: tuple[str, ...] = (
+    "bench.innodb.lifecycle",
+    "bench.innodb.push",
+    "bench.innodb.inbox",
+    "bench.innodb.redo",
+    "bench.innodb.backlog",
+    "bench.innodb.read_view",
+    "bench.innodb.workers",
+)
+
+MODULES = {"postgresql": POSTGRESQL, "mariadb": INNODB, "mysql": INNODB}
+
+
+def cases(server: str) -> list[ModuleType]:
+    """Return the cases of a server, by its name."""
+    return [importlib.import_module(module) for module in MODULES[server]]
+
+
+def about(case: ModuleType) -> str:
+    """Return the first line of what a case says of itself."""
+    return (case.__doc__ or "").partition("\n")[0]

@@ -1,0 +1,52 @@
+"""Procrastinate with its psycopg connector, asynchronous tasks.
+
+arguments: enqueue, COUNT, jobs a call | work, COUNT, jobs at the same time
+"""
+
+import asyncio
+
+from procrastinate import App, PsycopgConnector
+from procrastinate.types import JSONDict
+
+from bench.peers.clients import protocol
+
+app = App(connector=PsycopgConnector(conninfo=protocol.URL))
+worked = 0
+
+
+@app.task(name="noop")
+async def noop(n: int) -> None:  # noqa: ARG001
+    global worked
+    worked += 1
+
+
+async def enqueue(count: int, batch: int) -> None:
+    await app.schema_manager.apply_schema_async()
+    protocol.ready()
+    for start in range(0, count, batch):
+        jobs: list[JSONDict] = [{"n": number} for number in range(start, min(start + batch, count))]
+        await noop.batch_defer_async(*jobs)
+
+
+async def work(count: int, concurrency: int) -> None:
+    protocol.ready()
+    await app.run_worker_async(
+        wait=False,
+        concurrency=concurrency,
+        delete_jobs="always",
+        listen_notify=False,
+        install_signal_handlers=False,
+    )
+    if worked != count:
+        raise RuntimeError(f"{worked} of {count} jobs were worked off")
+
+
+async def main() -> None:
+    async with app.open_async():
+        do = {"enqueue": enqueue, "work": work}[protocol.OPERATION]
+        await do(int(protocol.COUNT), int(protocol.REST[0]))
+        protocol.done()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,1 @@
+"""Cases on PostgreSQL, beside pgmq and plain statements; the load comes from the server's pgbench."""

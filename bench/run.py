@@ -1,0 +1,137 @@
+"""One run of the bench on one server: what the cases are given, and where they leave what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench import servers
+from bench.figure import Curve, Figure
+from bench.report import line
+
+
+@dataclass
+class Run:
+    """What a case is given.
+
+    A case is a module with `NAME`, a docstring that says what it measures, and `run(run: Run) -> None`. It
+    is run for each durability; with `ONCE = True`, where it sees to that itself or it matters nothing, once.
+    """
+
+    url: str
+    """Of a database that is this case's alone, with the schema installed, as a superuser."""
+    quick: bool
+    repetitions: int
+    seconds: float
+    """How long one measurement takes."""
+    out: Path
+    settings: dict[str, str] = field(default_factory=dict[str, str])
+    """What the server is set to for both sides, as every new connection finds it."""
+    figures: list[Figure] = field(default_factory=list[Figure])
+    curves: list[Curve] = field(default_factory=list[Curve])
+    left_out: list[str] = field(default_factory=list[str])
+    hold_minutes: float = 0
+    """How long the case of the open snapshot goes on under it."""
+
+    def compare(
+        self,
+        name: str,
+        ours: Callable[[], float],
+        other: Callable[[], float],
+        *,
+        other_name: str,
+        unit: str,
+        clients: int = 1,
+        target: float | None = None,
+        less_is_better: bool = False,
+        note: str = "",
+        our_name: str = "pyqueue",
+        repetitions: int | None = None,
+    ) -> Figure:
+        """Measure ours, theirs, ours, theirs …, and keep the figure.
+
+        Args:
+            name: what is measured, the same for each number of clients, setting and other side.
+            ours: prepares itself, measures once and returns the value.
+            other: the same for the other side.
+            other_name: what the other side is.
+            unit: of the values, such as messages/s.
+            clients: how many at the same time.
+            target: the least ratio to reach.
+            less_is_better: the ratio is the other's value to ours.
+            note: what a reader has to know of this figure.
+            our_name: what our side is.
+            repetitions: of both sides; None: as the run has it.
+        """
+        values = self.turns([ours, other], repetitions)
+        return self.keep(
+            Figure(
+                name,
+                our_name,
+                other_name,
+                unit,
+                clients,
+                dict(self.settings),
+                values[0],
+                values[1],
+                target,
+                less_is_better,
+                note,
+            )
+        )
+
+    def turns(
+        self, sides: Sequence[Callable[[], float]], repetitions: int | None = None
+    ) -> list[list[float]]:
+        """Measure each side in turn, again and again, and return the values of each."""
+        rounds = [[side() for side in sides] for _ in range(repetitions or self.repetitions)]
+        return [list(values) for values in zip(*rounds, strict=True)]
+
+    def each_setting(self, *others: str) -> Iterator[dict[str, str]]:
+        """Set one durability after the other, for cases that can't build up what they need for each.
+
+        Args:
+            others: URLs of further databases that the case uses.
+        """
+        for settings in servers.durabilities(servers.name_of(self.url), self.quick):
+            for url in (self.url, *others):
+                servers.apply(url, settings)
+            self.settings = dict(settings)
+            yield settings
+
+    def limit(
+        self, name: str, ours: list[float], most: float, *, unit: str, clients: int = 1, note: str = ""
+    ) -> Figure:
+        """Keep a figure that has to stay below a limit instead of beside a peer."""
+        values = [float(most)] * len(ours)
+        return self.keep(
+            Figure(
+                name,
+                "pyqueue",
+                "the limit",
+                unit,
+                clients,
+                dict(self.settings),
+                ours,
+                values,
+                1.0,
+                True,
+                note,
+            )
+        )
+
+    def keep(self, figure: Figure) -> Figure:
+        """Keep a figure that was measured otherwise, and print it."""
+        self.figures.append(figure)
+        print(line(figure), flush=True)
+        return figure
+
+    def draw(self, curve: Curve) -> None:
+        """Keep a curve for the plots."""
+        self.curves.append(curve)
+
+    def leave_out(self, what: str, why: str) -> None:
+        """Say loudly that something isn't measured."""
+        self.left_out.append(f"{what}: LEFT OUT, {why}")
+        print(self.left_out[-1], flush=True)
