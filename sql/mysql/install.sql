@@ -78,6 +78,7 @@ source routines/_queue_lock_moves.sql
 source routines/_queue_move.sql
 source routines/_queue_set_paused.sql
 source routines/_queue_fold_counts.sql
+source routines/_queue_forget.sql
 source routines/_queue_prune_kind.sql
 source routines/_queue_prune_by_the_way.sql
 source routines/_queue_tidy.sql
@@ -98,11 +99,15 @@ source routines/_queue_pop_end.sql
 source routines/_queue_pop_take.sql
 source routines/_queue_prune.sql
 source routines/_queue_push_many.sql
+source routines/_queue_push_plain.sql
+source routines/_queue_push_each.sql
 source routines/_queue_put_new.sql
 source routines/_queue_redrive.sql
 source routines/_queue_reserve.sql
+source routines/_queue_reserve_many.sql
 source routines/_queue_scan_lanes.sql
 source routines/_queue_take_deliverable.sql
+source routines/_queue_take_bounded.sql
 source routines/_queue_take_in_row.sql
 source routines/_queue_turn_marks.sql
 

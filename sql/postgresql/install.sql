@@ -66,6 +66,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_find_expired.sql
 \ir routines/_queue_scan.sql
 \ir routines/_queue_forget_hints.sql
+\ir routines/_queue_bounds_name.sql
 \ir routines/_queue_read_hint.sql
 \ir routines/_queue_look_back.sql
 \ir routines/_queue_look_aside.sql
@@ -90,6 +91,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_push_many.sql
 
 -- routines: consumers
+\ir routines/_queue_reserve_many.sql
 \ir routines/queue_reserve.sql
 \ir routines/queue_pop.sql
 \ir routines/queue_extend.sql

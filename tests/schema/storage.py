@@ -56,10 +56,11 @@ class Session:
 
     @property
     def bounds(self) -> list[int]:
-        """The bounds; none is an empty list."""
+        """The bounds; none, or but a number of messages taken, is an empty list."""
         row = self.conn.execute("select current_setting(%s, true)", [self.setting]).fetchone()
         assert row is not None
-        return [int(one) for one in (row[0] or "{}").strip("{}").split(",") if one]
+        found = [int(one) for one in (row[0] or "{}").strip("{}").split(",") if one]
+        return found if len(found) > 1 else []
 
     @bounds.setter
     def bounds(self, value: list[int]) -> None:
@@ -80,8 +81,10 @@ class Session:
         self.bounds = [later, later, soon, SLOW, at, mark, mark, 0, MOST, SECOND, 0, at, *lanes]
 
     def change(self, **values: int) -> None:
-        """Change single bounds, by the names above in lower case."""
+        """Change single bounds, by the names above in lower case; what is due for the marks is so for all."""
         bounds = self.bounds
+        if "marks" in values:
+            self.conn.execute("delete from queue_hint where p_kind = %s", [self.kind])
         for name, value in values.items():
             bounds[globals()[name.upper()]] = value
         self.bounds = bounds

@@ -138,6 +138,7 @@ def test_tables_without_a_key_can_be_published(conn: psycopg.Connection) -> None
     conn.execute("create publication everything for all tables")
     conn.execute("select queue_push('mail', 'a', '1')")
     conn.execute("select queue_push('mail', 'b', '1')")
+    conn.execute("select queue_remove('mail', 'a'), queue_remove('mail', 'b')")
     assert conn.execute("select queue_prune()").fetchall() == [(1,)]
     conn.execute("insert into queue_hold (p_kind, until, entries) values ('mail', 1, '{1}')")
     conn.execute("delete from queue_hold")

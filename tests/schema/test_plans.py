@@ -20,7 +20,7 @@ from pytest_postgresql.janitor import DatabaseJanitor
 from tests.conftest import Server
 from tests.schema.plans import Node, Plans
 from tests.schema.sources import served
-from tests.schema.storage import Session
+from tests.schema.storage import SECOND, SLOW, Session
 
 BATCH = 10
 HELD = 30
@@ -113,6 +113,7 @@ def filled(
 def plans(filled: Filled) -> Iterator[Plans]:
     """The plans of a new session, which has no bounds yet."""
     with psycopg.connect(filled.url, autocommit=True) as conn:
+        conn.execute("delete from queue_hint")
         yield Plans(conn)
 
 
@@ -233,6 +234,7 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
     with psycopg.connect(filled.url, autocommit=True) as conn:
         plans = Plans(conn)
         with conn.transaction(force_rollback=True):
+            conn.execute("delete from queue_hint")
             conn.execute("delete from delayed_queue where reserved_at is not null")
             rows, nodes = plans.run("select p_key from queue_reserve('work', 'w', %s)", BATCH)
     assert len(rows) == BATCH
@@ -298,3 +300,28 @@ def test_a_hold_is_a_heap_only_update(filled: Filled, call: str) -> None:
     updates, heap_only = row
     assert updates >= 20
     assert heap_only == updates
+
+
+@pytest.mark.parametrize("slow", [False, True], ids=["", "snapshot"])
+def test_a_plan_made_while_the_queue_was_empty_is_right_once_it_is_full(
+    conn: psycopg.Connection, slow: bool
+) -> None:
+    conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
+    session, plans = Session(conn), Plans(conn)
+    session.push("first")
+    session.slow(session.real_now() - SECOND)
+    session.change(took=SLOW if slow else 0)
+    rows, nodes = plans.run("select p_key from queue_reserve('work')")
+    assert rows == [("first",)]
+    assert "update delayed_queue q" in {node.query.strip().split("\n")[0] for node in nodes}
+    for delay in (0, 3600):
+        conn.execute(
+            "select count(*) from queue_push_many('work', (select jsonb_agg(jsonb_build_object('payload', i))"
+            " from generate_series(1, 10000) i), jsonb_build_object('delay_seconds', %s::integer))",
+            [delay],
+        )
+    rows, nodes = plans.run("select p_key from queue_reserve('work')")
+    assert len(rows) == 1
+    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    assert {node.index for node in scans} == {"delayed_queue_ready", "delayed_queue_due", None}
+    assert [str(node) for node in scans if node.touched > 2] == []

@@ -121,7 +121,7 @@ def test_the_look_back_stays_where_it_left_due_messages(
 
 
 def test_the_first_bounds_lie_before_what_is_left_in_the_timetable(session: Session, clock: Clock) -> None:
-    """A slow first scan after an hour without workers: it moved a thousand of those that had come due."""
+    """Slow scans after an hour without workers: they moved a thousand of those that had come due."""
     session.conn.execute(
         "insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at,"
         " reserved_at, attempts, ready_at, due_at)"
@@ -132,9 +132,9 @@ def test_the_first_bounds_lie_before_what_is_left_in_the_timetable(session: Sess
         {"kind": session.kind, "now": clock.now},
     )
     clock.advance(3600)
-    for _ in range(2):
+    for _ in range(64):
         session.reserve()
-    assert len(session.bounds) > DUE, "the scan past 5000 held messages was slow"
+    assert len(session.bounds) > DUE, "the scans past 5000 held messages were slow"
     row = session.conn.execute("select min(due_at) from delayed_queue").fetchone()
     assert row is not None
     assert row[0] is not None

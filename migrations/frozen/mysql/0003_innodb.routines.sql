@@ -506,12 +506,17 @@ in_receipt: what queue_reserve answered.
 Result: the entry it names and the secret of the delivery.
 Errors: PQ005 where it has another form.'
 begin
-    if in_receipt is null or not in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
-        or lpad(in_receipt, 52, '0') >= '9223372036854775808' then
-        call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
+    begin
+        declare continue handler for sqlexception begin end;
+        set out_entry = cast(substring_index(in_receipt, '-', 1) as signed), out_secret = unhex(right(in_receipt, 32));
+    end;
+    -- written as it was answered, as nearly every one is, it needs no regexp, which takes as long as the ack itself
+    if (in_receipt collate utf8mb4_bin = concat(out_entry, '-', lower(hex(out_secret)))) is not true then
+        if in_receipt is null or not in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
+            or lpad(in_receipt, 52, '0') >= '9223372036854775808' then
+            call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
+        end if;
     end if;
-    set out_entry = left(in_receipt, char_length(in_receipt) - 33);
-    set out_secret = unhex(right(in_receipt, 32));
 end;
 --;
 drop procedure if exists _queue_receipts;
@@ -684,7 +689,6 @@ out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, 
 Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
 begin
-    declare v_gate int;
     -- a savepoint outlives its statement only inside of a transaction
     declare continue handler for 1305 set out_own = true;
     set out_own = false;
@@ -698,8 +702,7 @@ begin
     else
         savepoint pyqueue_begin;
     end if;
-    set @pyqueue_own = out_own;
-    select max(g.id) into v_gate from queue_gate g;
+    select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
 end;
 --;
 drop procedure if exists _queue_commit;
@@ -928,7 +931,6 @@ begin
         select count(*) into v_created from delayed_queue q
         where q.entry = v_entry and q.p_kind = in_kind and q.p_key = in_key;
         if v_created > 0 then
-            insert into queue_count (id, p_kind, pushed) values (uuid_short(), in_kind, 1);
             set out_scheduled_at = in_scheduled_at, out_outcome = 'created';
             leave put;
         elseif in_on_duplicate <> 'ignore' then
@@ -1145,7 +1147,7 @@ remember: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_offset is null then
-        if in_took <= 200 + 5 * in_max then
+        if in_took <= 1000 + 5 * in_max then
             set @pyqueue_bounds = json_set(@pyqueue_bounds, in_path, null);
             call _queue_forget_hints(in_kind, null);
             leave remember;
@@ -1155,13 +1157,14 @@ remember: begin
         elseif coalesce(json_length(in_bounds), 0) = 0 then
             set v_bounds = concat('[0, 0, ', in_start + 3000000, ', 0, ', in_now, ', ', in_now - 3000000, ', ', in_now - 3000000, ']');
         end if;
-        set v_bounds = json_set(v_bounds, '$[0]', in_start + 50 * in_took, '$[3]', in_took + 0);
+        set v_bounds = json_set(v_bounds, '$[0]', in_start + greatest(100000, 50 * in_took), '$[3]', in_took + 0);
     elseif in_offset = 2 then
         set v_bounds = json_set(v_bounds, '$[1]', in_start + greatest(400000, 30 * in_took));
     end if;
-    select least(coalesce(min(d.due_at), in_now), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
-    where d.p_kind = in_kind
-        and d.due_at >= if(in_offset is null, 0, json_extract(v_bounds, concat('$[', 4 + in_offset, ']')));
+    set v_due = if(in_offset is null, 0, json_extract(v_bounds, concat('$[', 4 + in_offset, ']')));
+    -- without an upper end MariaDB reads the whole timetable
+    select coalesce(min(d.due_at), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
+    where d.p_kind = in_kind and d.due_at between v_due and in_now;
     -- a mark is never ahead of its bound
     set v_bounds = json_set(v_bounds, '$[4]', v_due + 0, '$[5]', least(json_extract(v_bounds, '$[5]') + 0, v_due),
         '$[6]', least(json_extract(v_bounds, '$[6]') + 0, v_due));
@@ -1199,7 +1202,8 @@ drop procedure if exists _queue_take;
 --;
 create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
+    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the shortest, see
+_queue_reserve and _queue_take_bounded.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have.
 Result: see _queue_scan.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
@@ -1207,8 +1211,9 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
 slow. So each session keeps bounds, in @pyqueue_bounds: it scans from where it last found something; every 0.4 s from the older
 marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
-expired holds are found. Where a scan from the start is fast (200 µs and 5 a message), it keeps none, and the order is exact; with bounds a
-message that is pushed with a time in the past may come some seconds late.
+expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs a message; on a busy machine any scan may take
+some hundred µs), it keeps none, and the order is exact; with bounds a message that is pushed with a time in the past may come some
+seconds late.
 bounds, by kind (null: none; [] after one slow scan; kept after two, or one of over 20 ms): 0 when the next look from the start may
 come, 1 when one from the marks, 2 when the marks move on; 3 what the last scan from the start took; 4 to 6 bound, newer and older
 mark of the timetable; then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are
@@ -1263,7 +1268,7 @@ begin
     end loop;
     if v_offset = 0 and not v_new and v_start < v_turn then
         set @pyqueue_bounds = json_set(@pyqueue_bounds, v_path, json_extract(v_bounds, '$'));
-    elseif (v_bounds is not null or v_took > 200 + 5 * in_max)
+    elseif (v_bounds is not null or v_took > 1000 + 5 * in_max)
         and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
         call _queue_remember(in_kind, v_path, v_bounds, v_offset, v_start, v_took, in_max, out_entries, in_now);
     end if;
@@ -1310,7 +1315,6 @@ begin
         select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_kind and q.source_key = v_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
-    insert into queue_count (id, p_kind, dead) values (uuid_short(), v_kind, 1);
 end;
 --;
 drop procedure if exists _queue_nack;
@@ -1443,7 +1447,6 @@ move: begin
         set out_outcome = 'lost';
         leave move;
     end if;
-    insert into queue_count (id, p_kind, moved) values (uuid_short(), v_kind, 1);
     call _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if json_contains_path(in_options, 'one', '$.payload') then
         set v_payload = json_extract(in_options, '$.payload');
@@ -1520,6 +1523,17 @@ begin
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
     end if;
+end;
+--;
+drop procedure if exists _queue_forget;
+--;
+create procedure _queue_forget(in in_entry bigint)
+    comment 'Removes a message of which nothing is kept but what it counts for in queue_stats.
+in_entry: the message, locked already; NULL: none.'
+begin
+    insert into queue_count (id, p_kind, pushed, reserved)
+    select uuid_short(), q.p_kind, q.source_kind is null, q.deliveries from delayed_queue q where q.entry = in_entry;
+    delete q from delayed_queue q where q.entry = in_entry;
 end;
 --;
 drop procedure if exists _queue_prune_kind;
@@ -1647,19 +1661,24 @@ begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_keeps boolean;
+    declare v_keeps, v_pushed boolean;
+    declare v_deliveries int;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
     if in_options is not null then
         call _queue_check_options(in_options, '', 'options');
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 into v_kind, v_keeps
+    select q.p_kind, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries
+    into v_kind, v_keeps, v_pushed, v_deliveries
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
         delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
-        set out_outcome = if(row_count() > 0, 'acked', 'lost');
+        if row_count() > 0 then
+            insert into queue_count (id, p_kind, pushed, reserved, acked) values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
+            set out_outcome = 'acked';
+        end if;
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
         set v_kind = null;
@@ -1669,9 +1688,6 @@ begin
             call _queue_end(v_entry, 'acked', null, v_now);
             set out_outcome = 'acked';
         end if;
-    end if;
-    if out_outcome = 'acked' then
-        insert into queue_count (id, p_kind, acked) values (uuid_short(), v_kind, 1);
     end if;
 end;
 --;
@@ -1703,11 +1719,12 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;
     if v_found is not null then
-        insert into queue_count (id, p_kind, acked)
-        select uuid_short(), q.p_kind, count(*) from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        group by q.p_kind;
         if not coalesce(v_keeps, false) then
+            insert into queue_count (id, p_kind, pushed, reserved, acked)
+            select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
+            from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            group by q.p_kind;
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
@@ -1778,10 +1795,13 @@ begin
     declare v_priority smallint;
     declare v_max_attempts int;
     declare v_at bigint;
-    declare v_pending, v_history, v_dedup boolean;
+    declare v_pending, v_history, v_dedup, v_pushed boolean;
+    declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.pending into v_kind, v_key, v_pending from delayed_queue q where q.entry = in_entry for update;
+    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries
+    into v_kind, v_key, v_pending, v_pushed, v_deliveries
+    from delayed_queue q where q.entry = in_entry for update;
     select k.history_seconds > 0, k.dedup_seconds > 0 into v_history, v_dedup from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
@@ -1803,6 +1823,9 @@ begin
         into v_payload, v_bytes, v_headers, v_priority, v_max_attempts, v_at
         from delayed_queue q where q.entry = in_entry for update;
     end if;
+    insert into queue_count (id, p_kind, pushed, reserved, popped, acked, moved, dead)
+    values (uuid_short(), v_kind, v_pushed, v_deliveries, if(in_outcome = 'popped', 1, null), if(in_outcome = 'acked', 1, null),
+        if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
     delete q from delayed_queue q where q.entry = in_entry;
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
@@ -1863,19 +1886,20 @@ create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in
     in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seed varchar(64) character set ascii)
     comment 'Begins a delivery of each of some messages.
 in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now: the time of the
-call, in microseconds. in_worker: who holds them. in_seed: what their secrets are made of, with their entries.'
+call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are made of: of one message the first 32, of several
+a hash of all with the entry.'
 begin
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if in_number = 1 then -- the most frequent call, without a set
         update delayed_queue q
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.reserved_by = in_worker,
-            q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
+        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
+            q.secret = unhex(left(in_seed, 32))
         where q.entry = v_entry;
     else
         /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.reserved_by = in_worker,
+        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
             q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32));
     end if;
 end;
@@ -2019,6 +2043,11 @@ begin
     declare continue handler for not found begin end;
     select k.history_seconds > 0 or k.dedup_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
+        insert into queue_count (id, p_kind, pushed, reserved, popped)
+        select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry;
@@ -2061,8 +2090,8 @@ begin
     if not v_paused then
         call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
             v_expired);
-        if v_number + v_expired > 0 then
-            insert into queue_count (id, p_kind, popped, expired) values (uuid_short(), in_kind, v_number, nullif(v_expired, 0));
+        if v_expired > 0 then
+            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
     end if;
     set out_entries = coalesce(out_entries, '[]');
@@ -2102,7 +2131,86 @@ in_kind, in_messages, in_options, the errors and the locks: those of queue_push_
 out_outcomes: a letter a message, in their order: c for created, i for ignored, r for replaced, h for held. out_made: 36
 characters a message, the key that was made where it came without; NULL where none was.'
 begin
-    declare v_now, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
+    declare v_now, v_at bigint;
+    declare v_keeps boolean default false;
+    declare v_headers longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_attempts, v_max_attempts int;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare continue handler for not found begin end;
+    call queue_now(v_now);
+    call _queue_check_kind(in_kind, 95, 'kind');
+    call _queue_check_messages(in_messages);
+    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    select k.payload_shape is not null or k.dedup_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+    set out_outcomes = null, out_made = null;
+    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_depth(in_messages) <= 33 then
+        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
+    end if;
+    if out_outcomes is null then
+        call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);
+    end if;
+end;
+--;
+drop procedure if exists _queue_push_plain;
+--;
+create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_now bigint,
+    in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4, in in_attempts int, in in_max_attempts int,
+    out out_outcomes longtext character set ascii)
+    comment 'queue_push_many for messages that are a key and a payload each, in a few statements for all of them; taken keys are left alone.
+A payload must be small beside sort_buffer_size: MySQL sorts it with its key, and fails where it can''t.
+in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the columns, the same for
+all.
+out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something else, which is left
+to _queue_push_many.
+Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
+differs: on PostgreSQL it is a part of queue_push_many.'
+begin
+    declare v_entries longtext character set ascii;
+    declare v_odd int;
+    -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the rest
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''), sum(not m.plain)
+    into v_entries, v_odd
+    from (
+        select lpad(uuid_short() & 9223372036854775807, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
+            and char_length(j.p_key) between 1 and 200 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
+        from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
+            p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j limit 1000000000) m;
+    set out_outcomes = null;
+    if v_odd = 0 then
+        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            attempts, max_attempts, ready_rank, ready_at, due_at)
+        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload, in_headers, in_priority, in_scheduled_at,
+            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
+            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null)
+        from json_table(in_messages, '$[*]' columns (place for ordinality,
+                p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', payload json path '$.payload')) r
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
+        where q.entry is null
+        order by r.p_key, r.place
+        on duplicate key update entry = delayed_queue.entry;
+        -- looked at, as in _queue_put
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ', '') into out_outcomes
+        from (
+            select if(q.entry is null, 'i', 'c') as letter
+            from json_table(in_messages, '$[*]' columns (place for ordinality)) r
+                left join delayed_queue q force index (primary) on q.entry = cast(substr(v_entries, 19 * r.place - 18, 19) as signed)
+            order by r.place limit 1000000000) s;
+    end if;
+end;
+--;
+drop procedure if exists _queue_push_each;
+--;
+create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
+in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the
+call. out_outcomes, out_made: those of _queue_push_many.
+differs: on PostgreSQL it is a part of queue_push_many.'
+begin
+    declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_place, v_number int;
     declare v_plain, v_deep, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -2126,17 +2234,15 @@ begin
                 message json path '$')) j limit 1000000000) m on m.place = r.place
         order by r.p_key, r.place;
     declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 95, 'kind');
-    call _queue_check_messages(in_messages);
-    call _queue_push_options(in_options, v_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
+    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
         v_default_max_attempts, v_default_on_duplicate);
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
+    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages);
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
-    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number);
+    set out_outcomes = repeat('i', v_number);
     open c;
     messages: loop
         begin
@@ -2149,7 +2255,7 @@ begin
             set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers, v_attempts = v_default_attempts,
                 v_max_attempts = v_default_max_attempts, v_on_duplicate = v_default_on_duplicate;
         else
-            call _queue_message(v_message, v_place, in_options, v_now, v_key, v_payload, v_at, v_priority, v_headers, v_attempts,
+            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority, v_headers, v_attempts,
                 v_max_attempts, v_on_duplicate);
             if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
                 set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)), 36 * v_place - 35, 36,
@@ -2167,7 +2273,7 @@ begin
                 call _queue_lock_keys(in_kind, in_messages, v_locked);
             end if;
         end if;
-        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, v_now, v_at, v_attempts, v_max_attempts,
+        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts, v_max_attempts,
             v_on_duplicate, v_since, v_put_at, v_outcome);
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii));
         set v_before = v_key;
@@ -2198,7 +2304,6 @@ begin
             call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
             if v_remembered then
                 delete q from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
-                insert into queue_count (id, p_kind, pushed) values (uuid_short(), in_kind, -1);
             end if;
         end if;
     end if;
@@ -2232,17 +2337,85 @@ begin
     if out_went then
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
         where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
-        delete q from delayed_queue q where q.entry = in_entry;
+        call _queue_forget(in_entry);
     end if;
 end;
 --;
 drop procedure if exists _queue_reserve;
 --;
 create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'queue_reserve without its transaction.
-The parameters and the errors are those of queue_reserve. out_entries: the messages, a JSON array of their entries. out_seed: what their
-secrets are made of.'
+    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
+    comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session has asked for
+before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
+The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it may be several,
+a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
+differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
+begin
+    declare v_now, v_start, v_took, v_landed, v_due bigint;
+    declare v_timeout decimal(20,6) default 300;
+    declare v_most int default 2147483647;
+    declare v_special, v_keeps, v_expired, v_ends, v_done boolean default false;
+    declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_bounds int default json_length(@pyqueue_bounds, v_path);
+    declare continue handler for not found begin end;
+    -- a name of ASCII needs no other checks than these
+    if @pyqueue_own and @pyqueue_seed is not null and (v_bounds < 2 or v_bounds = 11) and coalesce(in_max_messages, 1) = 1 and in_options is null
+        and (in_worker is null or locate(char(0), in_worker) = 0 and length(in_worker) between 1 and 200
+            and char_length(in_worker) = length(in_worker)) then
+        call queue_now(v_now);
+        call _queue_ticks(v_start);
+        select min(i.id) into v_landed from queue_inbox i;
+        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null,
+            k.history_seconds > 0 or k.dedup_seconds > 0
+        into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
+        if v_landed is not null or v_special then
+            set v_done = false;
+        elseif v_bounds = 11 then
+            call _queue_take_bounded(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_done);
+        else
+            select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
+            where d.p_kind = in_kind and d.due_at between 0 and v_now;
+            if v_due is null then
+                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most)
+                into out_entry, v_expired, v_ends
+                from delayed_queue q force index (delayed_queue_ready)
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
+                order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
+                call _queue_ticks(v_took);
+                set v_took = v_took - v_start, v_done = not v_ends;
+                if v_took > 1005 or v_bounds = 0 then -- see _queue_take
+                    call _queue_remember(in_kind, v_path, if(v_bounds = 0, '[]', null), null, v_start, v_took, 1,
+                        concat('[', out_entry, ']'), v_now);
+                end if;
+            end if;
+        end if;
+    end if;
+    if not v_done then
+        call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
+    else
+        if out_entry is not null then
+            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
+            update delayed_queue q
+            set q.scheduled_at = v_now + v_timeout * 1000000, q.reserved_at = v_now, q.attempts = q.attempts + 1,
+                q.deliveries = q.deliveries + 1, q.secret = unhex(left(out_seed, 32)),
+                q.reserved_by = coalesce(in_worker, left(concat(user(), '/', connection_id()), 200))
+            where q.entry = out_entry;
+            if v_expired then
+                insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, 1);
+            end if;
+        end if;
+        if rand() < 0.05 then
+            call _queue_tidy(in_kind, v_keeps, v_now, 40);
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_reserve_many;
+--;
+create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
+    comment 'What _queue_reserve doesn''t do itself: the general way of queue_reserve.
+The parameters, the result and the errors are those of _queue_reserve.'
 begin
     declare v_now, v_until bigint;
     declare v_timeout, v_given decimal(30,6) default null;
@@ -2264,24 +2437,26 @@ begin
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
     end if;
     set v_until = v_now + coalesce(v_given, v_timeout, 300) * 1000000;
-    set out_entries = null;
+    set out_entry = null, out_entries = null;
+    if @pyqueue_seed is null then
+        call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+    end if;
     if not v_paused then
         call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
         if out_entries is not null then
-            if @pyqueue_seed is null then
-                call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
-            end if;
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
         end if;
-        if v_number + v_expired > 0 then
-            insert into queue_count (id, p_kind, reserved, expired) values (uuid_short(), in_kind, v_number, nullif(v_expired, 0));
+        if v_expired > 0 then
+            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
         if rand() < 0.05 then
             call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
         end if;
     end if;
-    set out_entries = coalesce(out_entries, '[]');
+    if v_number = 1 then
+        set out_entry = json_extract(out_entries, '$[0]');
+    end if;
 end;
 --;
 drop procedure if exists _queue_scan_lanes;
@@ -2340,6 +2515,48 @@ begin
         end if;
     end while;
     set out_expired = out_expired + v_expired;
+end;
+--;
+drop procedure if exists _queue_take_bounded;
+--;
+create procedure _queue_take_bounded(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_done boolean)
+    comment '_queue_take for one message, where the session keeps bounds for the kind, and only those of one priority.
+in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_bounds has the kind. in_start: when the call began,
+in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_done: false where it is left
+to _queue_take: another look is due, something has come due or stands before the bound, nothing is behind it, or the message can''t be
+delivered.
+differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
+take: begin
+    declare v_bounds longtext character set utf8mb4 default json_extract(@pyqueue_bounds, in_path);
+    declare v_rank int default json_extract(v_bounds, '$[7]');
+    declare v_low bigint default json_extract(v_bounds, '$[4]');
+    declare v_at, v_other bigint;
+    declare v_ends boolean;
+    declare continue handler for not found begin end;
+    set out_entry = null, out_done = false;
+    if in_start >= json_extract(v_bounds, '$[0]') or in_start >= json_extract(v_bounds, '$[1]')
+        or json_extract(v_bounds, '$[2]') not between in_start and in_start + 4000000 then
+        leave take;
+    end if;
+    select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)
+    where d.p_kind = in_kind and d.due_at between v_low and in_now;
+    if v_other is null then
+        select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
+    end if;
+    if v_other is not null then
+        leave take;
+    end if;
+    set v_low = least(json_extract(v_bounds, '$[8]') + 0, in_now);
+    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+    into out_entry, out_expired, v_ends, v_at
+    from delayed_queue q force index (delayed_queue_ready)
+    where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
+    order by q.ready_at, q.entry limit 1 for update skip locked;
+    if v_ends is false then
+        set @pyqueue_bounds = json_set(@pyqueue_bounds, concat(in_path, '[8]'), v_at + 0), out_done = true;
+    end if;
 end;
 --;
 drop procedure if exists _queue_take_in_row;
@@ -2545,14 +2762,13 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entries, v_seed);
+            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
-    set v_entry = json_extract(v_entries, '$[0]');
     -- by its secret: what was held for a millisecond may be somebody else's now
-    if json_length(v_entries) > 1 then
+    if v_entry is null and v_entries is not null then
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
             q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt
         from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
@@ -2563,7 +2779,7 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
             q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt
         from delayed_queue q
-        where q.entry = v_entry and q.secret = unhex(left(sha2(concat(v_seed, q.entry), 256), 32));
+        where q.entry = v_entry and q.secret = unhex(left(v_seed, 32));
     end if;
 end;
 --;
@@ -3091,7 +3307,7 @@ begin
                 if v_keeps then
                     call _queue_discard(v_entry, v_now);
                 else
-                    delete q from delayed_queue q where q.entry = v_entry;
+                    call _queue_forget(v_entry);
                 end if;
                 set v_purged = v_purged + 1;
             end loop;
@@ -3190,7 +3406,7 @@ Locks: the messages, in the order of their entries; other definitions wait until
 begin
     declare v_own boolean;
     declare v_tries int default 0;
-    declare v_now, v_entry, v_held bigint;
+    declare v_now, v_entry, v_free, v_held bigint;
     declare v_dead_letter_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     again: loop
@@ -3213,7 +3429,10 @@ begin
                 if v_done then
                     leave messages;
                 end if;
-                delete q from delayed_queue q where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now);
+                set v_free = null;
+                select q.entry into v_free from delayed_queue q
+                where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
+                call _queue_forget(v_free);
             end loop;
             close c;
             select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)
@@ -3408,7 +3627,7 @@ from (
         count(*) as total,
         min(case when q.scheduled_at > n.now and q.reserved_at is null then q.scheduled_at end) as next_at,
         max(case when q.reserved_at is null and q.scheduled_at <= n.now then n.now - q.scheduled_at end) as oldest_ready,
-        0 as pushed_total, 0 as reserved_total, 0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total,
+        count(case when q.source_kind is null then 1 end) as pushed_total, sum(q.deliveries) as reserved_total, 0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total,
         0 as dead_total, 0 as expired_total
     from delayed_queue q
         cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n

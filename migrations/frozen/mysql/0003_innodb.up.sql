@@ -50,6 +50,8 @@ create table if not exists delayed_queue (
         comment 'When the present delivery began; NULL where nobody holds it.',
     attempts               int not null default 0
         comment 'Deliveries so far.',
+    deliveries             int not null default 0
+        comment 'How often queue_reserve has taken this entry, for queue_stats.',
     reserved_by            varchar(200)
         comment 'The worker that holds it; NULL where nobody does.',
     secret                 binary(16)
@@ -90,6 +92,8 @@ create table if not exists delayed_queue (
 --;
 -- What happened so far, by kind: every call appends a row and queue_prune folds them, because one row that all calls
 -- update would serialise them. It is read whole.
+-- differs: what was pushed and reserved comes here when a message ends; until then it is read off the message, so that neither
+-- a push nor a reserve writes a second row.
 -- differs: the number, UUID_SHORT(), is there because group replication wants a primary key.
 create table if not exists queue_count (
     id                     bigint unsigned not null,

@@ -416,13 +416,12 @@ in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_pl
 Errors: PQ001, PQ002, PQ003.$$;
 --;
 create or replace function _queue_is_receipt(in_receipt text) returns boolean language sql immutable
-    return char_length(in_receipt) between 34 and 51 and substr(in_receipt, char_length(in_receipt) - 32, 1) = '-'
-        and translate(right(in_receipt, 32), '0123456789abcdef', '') = ''
-        and translate(left(in_receipt, -33), '0123456789', '') = '';
+    return octet_length(in_receipt) between 34 and 51 and in_receipt ~ '^[0-9]+-[0-9a-f]+$'
+        and substr(in_receipt, octet_length(in_receipt) - 32, 1) = '-';
 --;
 comment on function _queue_is_receipt(text) is
-$$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No regular expression, which
-takes ten times as long.
+$$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No counted repetition, with
+which a regular expression takes ten times as long.
 in_receipt: the text.
 Result: true or false; NULL for NULL.$$;
 --;
@@ -444,22 +443,20 @@ Errors: PQ005 where it has another form.$$;
 create or replace function _queue_receipts(in_receipts jsonb, out receipts text[], out entries bigint[], out secrets bytea[],
     out places bigint[]) language plpgsql as $$
 declare
-    v_bad text;
+    v_bad bigint;
 begin
     if in_receipts is null or jsonb_typeof(in_receipts) <> 'array' or jsonb_array_length(in_receipts) > 10000 then
         perform _queue_fail('PQ005', 'receipts', in_receipts::text, 'must be a JSON array of at most 10000 receipts');
     end if;
-    receipts := array(select e.receipt from jsonb_array_elements_text(in_receipts) with ordinality e (receipt, n) order by e.n);
-    select coalesce(e.receipt, 'null') into v_bad from unnest(receipts) with ordinality e (receipt, n)
-    where _queue_is_receipt(e.receipt) is not true order by e.n limit 1;
-    if found then
-        perform _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
+    select coalesce(array_agg(e.receipt), '{}'), min(e.n) filter (where _queue_is_receipt(e.receipt) is not true) into receipts, v_bad
+    from jsonb_array_elements_text(in_receipts) with ordinality e (receipt, n);
+    if v_bad is not null then
+        perform _queue_fail('PQ005', 'receipts', coalesce(receipts[v_bad], 'null'), 'must be what queue_reserve answered');
     end if;
-    select array_agg(s.entry order by s.entry), array_agg(s.secret order by s.entry), array_agg(s.n order by s.entry)
-    into entries, secrets, places
+    select array_agg(s.entry), array_agg(s.secret), array_agg(s.n) into entries, secrets, places
     from (
         select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, min(e.n) as n
-        from unnest(receipts) with ordinality e (receipt, n) group by 1, 2) s;
+        from unnest(receipts) with ordinality e (receipt, n) group by 1, 2 order by 1, 2) s;
 end $$;
 --;
 comment on function _queue_receipts(jsonb) is
@@ -634,9 +631,7 @@ begin
         delete from delayed_queue q using queue_dedup m, queue_kind k
         where q.entry = any (in_entries) and m.p_kind = q.p_kind and m.p_key = q.p_key and k.p_kind = q.p_kind
             and m.ended_at + 0 > in_now - k.dedup_seconds * 1000000 -- + 0: the key is to find it, not the time
-        returning q.entry, q.p_kind),
-    c as (
-        insert into queue_count (p_kind, pushed) select d.p_kind, -count(*) from d group by d.p_kind)
+        returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
     return v_late;
 end $$;
@@ -671,6 +666,9 @@ begin
         return 'held';
     end if;
     -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
+    if v_old.reserved_at is not null then
+        insert into queue_count (p_kind, reserved) values (in_kind, 1);
+    end if;
     v_at := case when v_time then in_scheduled_at when v_old.reserved_at is null then v_old.scheduled_at
         else greatest((v_old.pending ->> 'scheduled_at')::bigint, in_now) end;
     v_old := _queue_newest(v_old);
@@ -709,7 +707,6 @@ begin
             case when in_scheduled_at > in_now then in_scheduled_at end)
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
-            insert into queue_count (p_kind, pushed) values (in_kind, 1);
             scheduled_at := in_scheduled_at;
             outcome := 'created';
             return;
@@ -832,9 +829,7 @@ begin
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
         order by f.p_key
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.p_key, q.entry),
-    c as (
-        insert into queue_count (p_kind, pushed) select in_kind, count(*) from i having count(*) > 0)
+        returning q.p_key, q.entry)
     select array_agg(m.p_key order by m.n), array_agg(i.entry order by m.n) into v_keys, v_entries
     from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
     if v_since is not null then
@@ -993,6 +988,15 @@ $$Removes hints that nobody needs any longer.
 in_kind: the kind. in_before: those with a smaller number.
 Locks: the hints; what others have locked is left.$$;
 --;
+create or replace function _queue_bounds_name(in_kind text) returns text language sql stable as $$
+    select 'pyqueue.b' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
+$$;
+--;
+comment on function _queue_bounds_name(text) is
+$$The setting in which a session keeps the bounds of a kind (see _queue_take), one of its own in each installation.
+in_kind: the kind.
+Result: the name of the setting.$$;
+--;
 create or replace function _queue_read_hint(in_kind text, in_now bigint) returns bigint[] language plpgsql as $$
 declare
     v_bounds bigint[];
@@ -1088,9 +1092,12 @@ Locks: the messages found; what others have locked is left out.$$;
 create or replace function _queue_remember(in_kind text, in_name text, in_bounds bigint[], in_offset integer, in_start bigint,
     in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
-    v_bounds bigint[] := coalesce(nullif(in_bounds, '{}'), array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
-        0, 9223372036854775807, 100000, 0, in_now]);
-    v_slow constant boolean := in_took > 60 + 3 * in_max;
+    v_known constant boolean := coalesce(cardinality(in_bounds) > 1, false);
+    v_taken constant bigint := coalesce(in_bounds[1], 0) + coalesce(cardinality(in_tids), 0);
+    v_bounds bigint[] := case when v_known then in_bounds else array[0, 0, in_start + 2000000, 0, in_now, in_now - 2000000,
+        in_now - 2000000, 0, 9223372036854775807, 100000, 0, in_now] end;
+    v_turns constant boolean := in_start >= v_bounds[3];
+    v_slow constant boolean := in_took > 20 + in_max;
     v_lane integer := 13;
     v_rank bigint;
     v_last bigint;
@@ -1102,14 +1109,15 @@ begin
             perform set_config(in_name, '', false);
             perform _queue_forget_hints(in_kind);
             return;
-        elsif in_bounds is null and in_took < 20000 then
-            perform set_config(in_name, '{}', false);
+        elsif not v_known and v_taken < 64 and in_took < 20000
+            and not exists (select from queue_hint h where h.p_kind = in_kind) then
+            perform set_config(in_name, array[v_taken]::text, false);
             return;
         end if;
-        v_bounds[1] := in_start + 50 * in_took;
+        v_bounds[1] := in_start + greatest(200 * in_took, 5000);
         v_bounds[4] := in_took;
     elsif in_offset = 2 then
-        v_bounds[2] := in_start + greatest(400000, 30 * in_took);
+        v_bounds[2] := in_start + least(greatest(400000, 30 * in_took), 800000);
     end if;
     v_bounds[5] := least((select min(d.due_at) from delayed_queue d
         where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
@@ -1128,22 +1136,22 @@ begin
             v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
             v_bounds[v_lane + 4] := v_entry;
         elsif cardinality(v_bounds) < 12 + 5 * 32 then
-            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000, v_entry]
+            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 2000000, v_last - 2000000, v_entry]
                 || v_bounds[v_lane:];
         end if;
     end loop;
-    if in_start >= v_bounds[3] then
+    if v_turns then
         for i in 13 .. cardinality(v_bounds) by 5 loop
             v_bounds[i + 3] := v_bounds[i + 2];
             v_bounds[i + 2] := v_bounds[i + 1];
         end loop;
         v_bounds[7] := v_bounds[6];
         v_bounds[6] := v_bounds[5];
-        v_bounds[3] := in_start + 3000000;
-        if v_bounds[4] > 5000 then
-            insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
-            perform _queue_forget_hints(in_kind, v_id - 100);
-        end if;
+        v_bounds[3] := in_start + 2000000;
+    end if;
+    if v_turns or not v_known or v_bounds[4] > 5000 and in_offset = 2 then
+        insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
+        perform _queue_forget_hints(in_kind, v_id - 100);
     end if;
     perform set_config(in_name, v_bounds::text, false);
 end $$;
@@ -1158,7 +1166,7 @@ Locks: hints that are past their time; what others have locked is left.$$;
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
 declare
-    v_name constant text := 'pyqueue.b' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
+    v_name constant text := _queue_bounds_name(in_kind);
     v_text constant text := current_setting(v_name, true);
     v_bounds bigint[] := nullif(v_text, '')::bigint[];
     v_start bigint := _queue_ticks();
@@ -1181,7 +1189,11 @@ begin
         v_bounds := null; -- the clock was set back: they are of the future
     end if;
     slow := coalesce(v_bounds[4] > 5000, false);
-    if v_start < v_bounds[1] or slow then
+    if slow and v_start >= v_bounds[2] then -- one look from the marks is enough for all sessions
+        v_bounds[2] := greatest(v_bounds[2], (
+            select least(h.bounds[2], v_start + 1000000) from queue_hint h where h.p_kind = in_kind order by h.id desc limit 1));
+    end if;
+    if slow or v_start < v_bounds[1] + (case when random() < 0.9 then 1000000 else 0 end) then
         v_offset := case when v_start < v_bounds[2] then 0 else 2 end;
     end if;
     if slow and (v_offset = 2 or v_start >= v_bounds[1]) then
@@ -1197,8 +1209,11 @@ begin
         v_low := coalesce(v_bounds[5 + v_offset], 0);
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
             v_found := _queue_ticks();
-            v_first := _queue_promote(in_kind, v_low, in_now, case when v_offset is null then 0 else in_now - 1000000 end,
-                in_max);
+            v_first := _queue_promote(in_kind, v_low, in_now, case when slow then in_now - 1000000 else 0 end, in_max);
+            for i in 14 .. case when slow or v_offset is null then 0 else cardinality(v_bounds) end by 5 loop
+                v_bounds[i + 3] := case when v_first < v_bounds[i] then 0 else v_bounds[i + 3] end;
+                v_bounds[i:i + 2] := array[least(v_bounds[i], v_first), least(v_bounds[i + 1], v_first), least(v_bounds[i + 2], v_first)];
+            end loop;
             v_start := v_start + _queue_ticks() - v_found;
         end if;
         select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
@@ -1210,12 +1225,14 @@ begin
     end loop;
     if v_text is null and v_took < 20000 then
         null; -- the first call of a session is slow for other reasons
-    elsif v_offset is null and (v_bounds is not null or v_took > 60 + 3 * in_max)
-        or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
+    elsif v_offset is null and (v_bounds is not null or v_took > 20 + in_max)
+        or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 20 + in_max and v_last is null then
         perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_bounds[14] then -- the common case of the same
         v_bounds[14] := v_last;
         v_bounds[17] := v_entry;
+        perform set_config(v_name, v_bounds::text, false);
+    elsif v_first is not null and v_offset is not null then
         perform set_config(v_name, v_bounds::text, false);
     end if;
 end $$;
@@ -1227,17 +1244,19 @@ Result: tids, row identifiers (NULL for none); expired, how many of them are exp
 start is, so that the ends of holds have to be noted in queue_hold.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
-Where entries that died lie before the living ones and can't be cleaned away, because a snapshot is open, a scan from the
-start is slow. So each session keeps bounds, in a setting of its own: it scans from where it last found something; every 0.4 s
-from the older marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; expired holds it finds by
-the notes in queue_hold; and what is further back it looks through in small steps, 2% of the time. Where a scan from the start
-is fast, as it mostly is, it keeps none, and the order is exact; with bounds a message that is pushed with a time in the past
-may come some milliseconds late.
-bounds (none; {} after one slow scan; kept after two, or one of over 20 ms): 1 when the next look from the start or behind the bounds may come, 2
-when one from the marks, 3 when the marks move on; 4 what the last scan from the start took; 5 to 7 bound, newer and older mark
-of the timetable; 8 to 11 the look back: its lane, its place, its span and what its round has taken; 12 bound of queue_hold;
-then rank (the priority, negated), bound, newer and older mark and the bound's entry of each lane, lanes in order. Times are
-microseconds, in 1 to 3 those of the real clock.$$;
+Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it, a scan
+from the start gets slow. So each session keeps bounds, in a setting of its own, and scans from where it last found something. It
+looks again from the older marks, where the bounds were 2 to 4 s ago, every 0.4 to 0.8 s, so that what was committed late is found; and
+from the start after 200 times what that takes, 5 ms at the least, or up to 1 s later, since a session that calls seldom would do
+so in each call. Where a look from the start takes over 5 ms, expired holds are found by the notes in queue_hold, what is further
+back is looked through in small steps, 2% of the time, and sessions share the looks from the marks by way of queue_hint. While
+no session took 64 messages by slow scans, and where they are fast, none keeps any, and the order is exact; with bounds a
+message that is pushed with a time in the past may come a second late.
+bounds (none; {n}: n messages taken by slow scans; whole from 64 on, where another has them, or after a scan of over 20 ms): 1
+when the next look from the start or behind the bounds may come, 2 when one from the marks, 3 when the marks move on; 4 what the
+last scan from the start took; 5 to 7 bound, newer and older mark of the timetable; 8 to 11 the look back: its lane, its place,
+its span and what its round has taken; 12 bound of queue_hold; then rank (the priority, negated), bound, newer and older mark
+and the bound's entry of each lane, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;
 --;
 create or replace function _queue_bury(in_entries bigint[], in_error text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -1262,7 +1281,7 @@ begin
             exit when found;
             v_suffix := '~' || v_dead.entry || v_suffix; -- an entry number is used once
         end loop;
-        insert into queue_count (p_kind, dead) values (v_dead.p_kind, 1);
+        insert into queue_count (p_kind, pushed, dead) values (v_dead.p_kind, (v_dead.source_kind is null)::integer, 1);
         perform _queue_keep(v_dead, 'dead', v_kind, in_now);
         perform _queue_put_pending(v_dead, in_now);
     end loop;
@@ -1283,6 +1302,7 @@ begin
         delete from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now and q.pending is not null
         returning q.*
     loop
+        insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
         perform _queue_put_pending(v_row, in_now);
     end loop;
     for v_row in
@@ -1314,7 +1334,7 @@ begin
         return 'lost';
     end if;
     v_kind := _queue_settings(v_row.p_kind);
-    insert into queue_count (p_kind, nacked) values (v_row.p_kind, 1);
+    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, 1);
     if in_options ? 'payload' then
         if v_kind.payload_shape is not null then
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
@@ -1327,6 +1347,7 @@ begin
         return 'dead';
     elsif v_row.pending is not null then
         delete from delayed_queue q where q.entry = in_entry returning q.* into v_row;
+        insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
         perform _queue_put_pending(v_row, in_now);
         return 'retry';
     end if;
@@ -1388,7 +1409,7 @@ begin
     if not found then
         return 'lost';
     end if;
-    insert into queue_count (p_kind, moved) values (v_row.p_kind, 1);
+    insert into queue_count (p_kind, pushed, moved, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
     perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
     perform _queue_put_pending(v_row, in_now);
     if in_options ? 'payload' then
@@ -1437,9 +1458,12 @@ create or replace function _queue_fold_counts(in_max bigint) returns bigint lang
 declare
     v_folded bigint;
 begin
+    -- one at a time, so that no row need be locked before it is deleted, which would be as much WAL again
+    if not pg_try_advisory_xact_lock(hashtextextended('queue_count', 'queue_count'::regclass::oid::bigint)) then
+        return 0;
+    end if;
     with d as (
-        delete from queue_count c
-        where c.ctid = any (array(select o.ctid from queue_count o limit in_max for update skip locked))
+        delete from queue_count c where c.ctid = any (array(select o.ctid from queue_count o limit in_max))
         returning c.*),
     i as (
         insert into queue_count
@@ -1453,8 +1477,8 @@ end $$;
 comment on function _queue_fold_counts(bigint) is
 $$Folds appended counters into one row a kind.
 in_max: how many rows to look at.
-Result: how many rows went.
-Locks: the rows; what others have locked is left.$$;
+Result: how many rows went; 0 while another transaction folds.
+Locks: the rows, and an advisory lock of the transaction.$$;
 --;
 create or replace function _queue_prune_kind(in_kind text, in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
@@ -1506,19 +1530,17 @@ rows before the living ones, the session leaves it for 50 times as long as it to
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.$$;
 --;
 create or replace function _queue_tidy(in_kind queue_kind, in_now bigint, in_max bigint) returns void language plpgsql as $$
-declare
-    v_chance constant double precision := random();
 begin
-    if v_chance < 0.0005 then
+    if random() < 0.01 then
         perform _queue_fold_counts(10000); -- nobody may ever call queue_prune
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000);
-    elsif v_chance < 0.05 and (in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0) then
+    elsif in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 then
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, in_max);
     end if;
 end $$;
 --;
 comment on function _queue_tidy(queue_kind, bigint, bigint) is
-$$Now and then a little of what queue_prune does, at the end of queue_reserve and queue_pop.
+$$A little of what queue_prune does, in one of 20 calls of queue_reserve and queue_pop; of the counters in one of 2,000.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such calls.$$;
 --;
 create or replace function _queue_landed(in_row queue_inbox, in_now bigint,
@@ -1612,9 +1634,7 @@ begin
             select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
         order by l.p_key, l.p_kind, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.p_kind, q.entry),
-    c as (
-        insert into queue_count (p_kind, pushed) select i.p_kind, count(*) from i group by i.p_kind)
+        returning q.entry)
     select array_agg(i.entry) into v_entries from i where v_dedups;
     if v_dedups then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
@@ -1634,7 +1654,26 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_key constant text := coalesce(in_key, _queue_key(v_now));
 begin
+    if in_options is null and char_length(in_kind) between 1 and 95 and char_length(v_key) between 1 and 200
+        and not jsonb_path_exists(in_payload, '$.**{31}') then
+        -- most pushes: a new key in a kind that asks for nothing more
+        insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
+        select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
+        where not exists (
+            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0))
+        on conflict on constraint delayed_queue_pkey do nothing;
+        if found then
+            p_kind := in_kind;
+            p_key := v_key;
+            scheduled_at := v_now;
+            outcome := 'created';
+            return;
+        end if;
+    end if;
     perform _queue_check_payload(in_payload);
     select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, in_payload, null, in_options) p;
 end $$;
@@ -1750,6 +1789,55 @@ Locks: none, or with on_duplicate the messages whose keys are taken, in the orde
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;
 --;
+create or replace function _queue_reserve_many(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
+    in_seed bytea)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text, receipt text) language plpgsql as $$
+declare
+    v_left integer := in_max;
+    v_take record;
+    v_rows integer;
+begin
+    loop
+        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        exit when v_take.tids is null;
+        if v_take.slow then
+            insert into queue_hold (p_kind, until, entries)
+            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids);
+        end if;
+        return query
+            with u as (
+                update delayed_queue q
+                set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
+                    secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
+                where q.ctid = any (v_take.tids) and q.pending is null
+                    and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
+                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
+                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry, q.secret,
+                    q.ready_at)
+            select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
+                u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
+                u.entry || '-' || encode(u.secret, 'hex')
+            from u order by -u.priority::integer, u.ready_at, u.entry;
+        get diagnostics v_rows = row_count;
+        if v_take.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        end if;
+        exit when v_rows = cardinality(v_take.tids);
+        perform _queue_end_expired(v_take.tids, in_now);
+        v_left := v_left - v_rows;
+        exit when v_left = 0;
+    end loop;
+end $$;
+--;
+comment on function _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea) is
+$$What queue_reserve does in all cases but the most frequent.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+Result and locks: those of queue_reserve.$$;
+--;
 create or replace function queue_reserve(in_kind text, in_worker text default null, in_max_messages integer default null,
     in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1760,58 +1848,66 @@ create or replace function queue_reserve(in_kind text, in_worker text default nu
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_left integer := coalesce(in_max_messages, 1);
+    v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
     v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
+    v_name text := _queue_bounds_name(in_kind);
+    v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
+    v_left constant integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
     v_until bigint;
-    v_take record;
-    v_rows integer;
+    v_entry bigint;
+    v_place bigint;
 begin
-    perform _queue_check_kind(in_kind, 100);
-    perform _queue_check_count(v_left, 'max_messages', 10000);
-    if char_length(v_worker) not between 1 and 200 then
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200)
+        is not true then
+        perform _queue_check_kind(in_kind, 100);
+        perform _queue_check_count(v_left, 'max_messages', 10000);
         perform _queue_fail('PQ001', 'worker', v_worker, 'must have 1 to 200 characters');
     end if;
-    v_kind := _queue_settings(in_kind);
-    v_until := v_now + v_kind.timeout_seconds * 1000000;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind; -- none: the defaults
+    v_kind.p_kind := in_kind;
+    v_until := v_now + coalesce(v_kind.timeout_seconds, 300) * 1000000;
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds}');
-        v_until := v_now + coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000), v_kind.timeout_seconds) * 1000000;
+        v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000) * 1000000, v_until);
     end if;
     if v_kind.paused then
         return;
+    elsif random() < 0.05 then
+        perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
-    loop
-        v_take := _queue_take(in_kind, v_left, v_now);
-        exit when v_take.tids is null;
-        if v_take.slow then
-            insert into queue_hold (p_kind, until, entries)
-            select in_kind, v_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids);
+    if v_left = 1 and cardinality(v_bounds) = 17 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
+        and v_ticks < least(v_bounds[2], v_bounds[3])
+        and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        -- most calls: one message that nobody had, from the bounds on, with no other look due; what _queue_take does, in one statement
+        update delayed_queue q
+        set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker, secret = v_seed
+        where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+            select l.ctid from delayed_queue l
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[17])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_bounds[5] and v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_bounds[13] and h.scheduled_at <= v_now)
+            order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry || '-' || encode(v_seed, 'hex'), q.entry, q.ready_at
+        into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, reserved_at, attempts, reserved_by, receipt, v_entry, v_place;
+        if found then
+            if v_bounds[4] > 5000 then
+                insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
+            end if;
+            v_name := set_config(v_name, (case when priority = -v_bounds[13]
+                then v_bounds[:13] || v_place || v_bounds[15:16] || v_entry
+                else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false); -- no more of it: let _queue_take look
+            return next;
+            return;
         end if;
-        return query
-            with u as (
-                update delayed_queue q
-                set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
-                    secret = substr(sha256(v_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_take.tids) and q.pending is null
-                    and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647)
-                    and (v_kind.payload_shape is null or _queue_misfit(v_kind.payload_shape, q.payload) is null)
-                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry, q.secret,
-                    q.ready_at)
-            select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
-                u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-                u.entry || '-' || encode(u.secret, 'hex')
-            from u order by -u.priority::integer, u.ready_at, u.entry;
-        get diagnostics v_rows = row_count;
-        insert into queue_count (p_kind, reserved, expired) values (in_kind, v_rows, nullif(v_take.expired, 0));
-        exit when v_rows = cardinality(v_take.tids);
-        perform _queue_end_expired(v_take.tids, v_now);
-        v_left := v_left - v_rows;
-        exit when v_left = 0;
-    end loop;
-    perform _queue_tidy(v_kind, v_now, 40 * coalesce(in_max_messages, 1));
+    end if;
+    return query select m.* from _queue_reserve_many(v_kind, v_left, v_now, v_until, v_worker, v_seed) m;
 end $$;
 --;
 comment on function queue_reserve(text, text, integer, jsonb) is
@@ -1837,20 +1933,26 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_keeps constant boolean := exists (
-        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0);
+    v_keeps boolean;
     v_left integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
     v_take record;
     v_rows integer;
 begin
-    perform _queue_check_kind(in_kind, 100);
-    perform _queue_check_count(v_left, 'max_messages', 10000);
-    perform _queue_check_options(in_options, '{}');
-    v_kind := _queue_settings(in_kind);
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
+        perform _queue_check_kind(in_kind, 100);
+        perform _queue_check_count(v_left, 'max_messages', 10000);
+    elsif in_options is not null then
+        perform _queue_check_options(in_options, '{}');
+    end if;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind; -- none: the defaults
+    v_kind.p_kind := in_kind;
     if v_kind.paused then
         return;
+    elsif random() < 0.05 then
+        perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
+    v_keeps := v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0;
     loop
         v_take := _queue_take(in_kind, v_left, v_now);
         exit when v_take.tids is null;
@@ -1861,6 +1963,9 @@ begin
                     and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647)
                     and (v_kind.payload_shape is null or _queue_misfit(v_kind.payload_shape, q.payload) is null)
                 returning q.*, case when v_keeps then q end as message),
+            c as (
+                insert into queue_count (p_kind, pushed, popped)
+                select in_kind, count(*) - count(d.source_kind), count(*) from d having count(*) > 0),
             h as (
                 insert into queue_history
                 select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, v_now) e
@@ -1874,13 +1979,14 @@ begin
                 d.scheduled_at_initially, d.created_at, v_now, d.attempts + 1, null::text
             from d order by -d.priority::integer, d.ready_at, d.entry;
         get diagnostics v_rows = row_count;
-        insert into queue_count (p_kind, popped, expired) values (in_kind, v_rows, nullif(v_take.expired, 0));
+        if v_take.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind, v_take.expired, v_take.expired);
+        end if;
         exit when v_rows = cardinality(v_take.tids);
         perform _queue_end_expired(v_take.tids, v_now);
         v_left := v_left - v_rows;
         exit when v_left = 0;
     end loop;
-    perform _queue_tidy(v_kind, v_now, 40 * coalesce(in_max_messages, 1));
 end $$;
 --;
 comment on function queue_pop(text, integer, jsonb) is
@@ -1950,22 +2056,30 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-    v_receipt record;
-    v_now constant bigint := queue_now();
-    v_row delayed_queue;
+    v_done record;
+    v_now bigint;
 begin
-    v_receipt := _queue_receipt(in_receipt);
-    perform _queue_check_options(in_options, '{}');
-    receipt := in_receipt;
-    delete from delayed_queue q where q.entry = v_receipt.entry and q.secret = v_receipt.secret returning q.* into v_row;
-    if not found then
-        outcome := 'lost';
-        return;
+    if _queue_is_receipt(in_receipt) is not true then
+        perform _queue_receipt(in_receipt);
+    elsif in_options is not null then
+        perform _queue_check_options(in_options, '{}');
     end if;
-    outcome := 'acked';
-    insert into queue_count (p_kind, acked) values (v_row.p_kind, 1);
-    perform _queue_keep(v_row, 'acked', null, v_now);
-    perform _queue_put_pending(v_row, v_now);
+    receipt := in_receipt;
+    outcome := 'lost';
+    delete from delayed_queue q
+    where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
+    returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
+        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message
+    into v_done;
+    if found then
+        outcome := 'acked';
+        insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
+        if v_done.message is distinct from null then
+            v_now := queue_now();
+            perform _queue_keep(v_done.message, 'acked', null, v_now);
+            perform _queue_put_pending(v_done.message, v_now);
+        end if;
+    end if;
 end $$;
 --;
 comment on function queue_ack(text, jsonb) is
@@ -1987,37 +2101,43 @@ declare
     v_receipts record;
     v_outcomes text[];
     v_done record;
+    v_place bigint;
+    v_row delayed_queue;
 begin
     v_receipts := _queue_receipts(in_receipts);
-    perform _queue_check_options(in_options, '{}');
+    if in_options is not null then
+        perform _queue_check_options(in_options, '{}');
+    end if;
     if (select min(q.p_kind) <> max(q.p_kind) from delayed_queue q where q.entry = any (v_receipts.entries)) then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
         perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
     end if;
+    with d as (
+        delete from delayed_queue q
+        using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+        where q.entry = r.entry and q.secret = r.secret
+        returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message),
+    c as (
+        insert into queue_count (p_kind, pushed, acked, reserved)
+        select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
+    h as (
+        insert into queue_history
+        select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e
+        where v_keeps),
+    m as (
+        insert into queue_dedup (p_kind, p_key, ended_at)
+        select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
+        where v_keeps order by 2, 1
+        on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
+    select coalesce(array_agg(d.place), '{}') as places,
+        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again
+    into v_done from d;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    for v_done in
-        with d as (
-            delete from delayed_queue q
-            using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-            where q.entry = r.entry and q.secret = r.secret
-            returning r.place, q.p_kind, case when v_keeps or q.pending is not null then q end as message),
-        c as (
-            insert into queue_count (p_kind, acked) select d.p_kind, count(*) from d group by d.p_kind),
-        h as (
-            insert into queue_history
-            select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e
-            where v_keeps),
-        m as (
-            insert into queue_dedup (p_kind, p_key, ended_at)
-            select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-            where v_keeps order by 2, 1
-            on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-        select d.place, case when (d.message).pending is not null then d.message end as again from d
-    loop
-        v_outcomes[v_done.place] := 'acked';
-        if v_done.again is distinct from null then
-            perform _queue_put_pending(v_done.again, v_now);
-        end if;
+    foreach v_place in array v_done.places loop
+        v_outcomes[v_place] := 'acked';
+    end loop;
+    foreach v_row in array v_done.again loop
+        perform _queue_put_pending(v_row, v_now);
     end loop;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
@@ -2240,6 +2360,8 @@ begin
         outcome := 'held';
     else
         delete from delayed_queue q where q.entry = v_row.entry;
+        insert into queue_count (p_kind, pushed, reserved)
+        values (in_kind, (v_row.source_kind is null)::integer, (v_row.reserved_at is not null)::integer);
         perform _queue_keep(v_row, 'removed', null, v_now);
         outcome := 'removed';
     end if;
@@ -2271,7 +2393,10 @@ begin
             select p.ctid from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             limit in_max_messages for update skip locked))
-        returning case when v_keeps then q end as message),
+        returning q.source_kind, q.reserved_at, case when v_keeps then q end as message),
+    c as (
+        insert into queue_count (p_kind, pushed, reserved)
+        select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0),
     h as (
         insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
     select count(*) into purged from d;
@@ -2355,10 +2480,14 @@ begin
     perform _queue_check_kind(in_kind, 100);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
-    delete from delayed_queue q
-    where q.entry = any (array(
-        select p.entry from delayed_queue p
-        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update));
+    with d as (
+        delete from delayed_queue q
+        where q.entry = any (array(
+            select p.entry from delayed_queue p
+            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update))
+        returning q.source_kind, q.reserved_at)
+    insert into queue_count (p_kind, pushed, reserved)
+    select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0;
     if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;
@@ -2434,6 +2563,7 @@ begin
             update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
             where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
             delete from delayed_queue q where q.entry = v_dead.entry;
+            insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
             went := went + 1;
         else
             stayed := stayed + 1;
@@ -2505,6 +2635,8 @@ m as (
         count(*) filter (where q.reserved_at is null and q.scheduled_at > n.now) as scheduled,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at > n.now) as reserved,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at <= n.now) as expired,
+        count(*) filter (where q.source_kind is null) as pushed,
+        count(q.reserved_at) as delivered,
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null) as next_at,
         n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now) as oldest_ready
@@ -2519,7 +2651,7 @@ k as (
 select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready, coalesce(m.scheduled, 0) as scheduled,
     coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired, 0::bigint as waiting, coalesce(m.total, 0) as total,
     queue_timestamp(m.next_at) as next_at, m.oldest_ready / 1000000.0 as oldest_ready_seconds,
-    coalesce(c.pushed, 0) as pushed_total, coalesce(c.reserved, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
+    coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total, coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
     coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
     coalesce(c.dead, 0) as dead_total, coalesce(c.expired, 0) as expired_total
 from k left join m on m.p_kind = k.p_kind left join c on c.p_kind = k.p_kind left join queue_kind s on s.p_kind = k.p_kind;
@@ -2605,10 +2737,12 @@ revoke all on function
     _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
     _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
     _queue_put_pending(delayed_queue, bigint),
+    _queue_bounds_name(text),
     _queue_read_hint(text, bigint),
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
+    _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
     _queue_scan(text, bigint, integer, bigint[], integer, bigint),
     _queue_schedule(jsonb, bigint),
     _queue_set_paused(text, boolean),

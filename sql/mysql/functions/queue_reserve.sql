@@ -16,8 +16,7 @@ begin
     declare v_entry bigint;
     declare v_message json;
     declare continue handler for not found begin end;
-    call _queue_reserve(in_kind, null, 1, null, v_entries, v_seed);
-    set v_entry = json_extract(v_entries, '$[0]');
+    call _queue_reserve(in_kind, null, 1, null, v_entry, v_entries, v_seed);
     select json_object('p_kind', q.p_kind collate utf8mb4_bin, 'p_key', q.p_key, 'payload', json_extract(q.payload, '$'),
         'payload_bytes', replace(to_base64(q.payload_bytes), char(10 using utf8mb4), ''), 'headers', json_extract(q.headers, '$'),
         'priority', q.priority, 'scheduled_at', q.scheduled_at, 'scheduled_at_initially', q.scheduled_at_initially,

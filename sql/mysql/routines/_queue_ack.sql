@@ -7,19 +7,24 @@ begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_keeps boolean;
+    declare v_keeps, v_pushed boolean;
+    declare v_deliveries int;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
     if in_options is not null then
         call _queue_check_options(in_options, '', 'options');
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 into v_kind, v_keeps
+    select q.p_kind, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries
+    into v_kind, v_keeps, v_pushed, v_deliveries
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
         delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
-        set out_outcome = if(row_count() > 0, 'acked', 'lost');
+        if row_count() > 0 then
+            insert into queue_count (id, p_kind, pushed, reserved, acked) values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
+            set out_outcome = 'acked';
+        end if;
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
         set v_kind = null;
@@ -29,9 +34,6 @@ begin
             call _queue_end(v_entry, 'acked', null, v_now);
             set out_outcome = 'acked';
         end if;
-    end if;
-    if out_outcome = 'acked' then
-        insert into queue_count (id, p_kind, acked) values (uuid_short(), v_kind, 1);
     end if;
 end $$
 delimiter ;

@@ -26,11 +26,12 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;
     if v_found is not null then
-        insert into queue_count (id, p_kind, acked)
-        select uuid_short(), q.p_kind, count(*) from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        group by q.p_kind;
         if not coalesce(v_keeps, false) then
+            insert into queue_count (id, p_kind, pushed, reserved, acked)
+            select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
+            from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            group by q.p_kind;
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;

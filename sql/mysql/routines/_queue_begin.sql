@@ -7,7 +7,6 @@ out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, 
 Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
 begin
-    declare v_gate int;
     -- a savepoint outlives its statement only inside of a transaction
     declare continue handler for 1305 set out_own = true;
     set out_own = false;
@@ -21,7 +20,6 @@ begin
     else
         savepoint pyqueue_begin;
     end if;
-    set @pyqueue_own = out_own;
-    select max(g.id) into v_gate from queue_gate g;
+    select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
 end $$
 delimiter ;

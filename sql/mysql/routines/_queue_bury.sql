@@ -39,6 +39,5 @@ begin
         select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_kind and q.source_key = v_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
-    insert into queue_count (id, p_kind, dead) values (uuid_short(), v_kind, 1);
 end $$
 delimiter ;

@@ -16,10 +16,13 @@ begin
     declare v_priority smallint;
     declare v_max_attempts int;
     declare v_at bigint;
-    declare v_pending, v_history, v_dedup boolean;
+    declare v_pending, v_history, v_dedup, v_pushed boolean;
+    declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.pending into v_kind, v_key, v_pending from delayed_queue q where q.entry = in_entry for update;
+    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries
+    into v_kind, v_key, v_pending, v_pushed, v_deliveries
+    from delayed_queue q where q.entry = in_entry for update;
     select k.history_seconds > 0, k.dedup_seconds > 0 into v_history, v_dedup from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
@@ -41,6 +44,9 @@ begin
         into v_payload, v_bytes, v_headers, v_priority, v_max_attempts, v_at
         from delayed_queue q where q.entry = in_entry for update;
     end if;
+    insert into queue_count (id, p_kind, pushed, reserved, popped, acked, moved, dead)
+    values (uuid_short(), v_kind, v_pushed, v_deliveries, if(in_outcome = 'popped', 1, null), if(in_outcome = 'acked', 1, null),
+        if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
     delete q from delayed_queue q where q.entry = in_entry;
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,

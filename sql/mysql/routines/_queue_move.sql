@@ -26,7 +26,6 @@ move: begin
         set out_outcome = 'lost';
         leave move;
     end if;
-    insert into queue_count (id, p_kind, moved) values (uuid_short(), v_kind, 1);
     call _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if json_contains_path(in_options, 'one', '$.payload') then
         set v_payload = json_extract(in_options, '$.payload');

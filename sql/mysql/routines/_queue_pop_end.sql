@@ -11,6 +11,11 @@ begin
     declare continue handler for not found begin end;
     select k.history_seconds > 0 or k.dedup_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
+        insert into queue_count (id, p_kind, pushed, reserved, popped)
+        select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry;

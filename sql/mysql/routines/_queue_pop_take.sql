@@ -18,8 +18,8 @@ begin
     if not v_paused then
         call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
             v_expired);
-        if v_number + v_expired > 0 then
-            insert into queue_count (id, p_kind, popped, expired) values (uuid_short(), in_kind, v_number, nullif(v_expired, 0));
+        if v_expired > 0 then
+            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
     end if;
     set out_entries = coalesce(out_entries, '[]');

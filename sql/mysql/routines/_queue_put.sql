@@ -45,7 +45,6 @@ begin
         select count(*) into v_created from delayed_queue q
         where q.entry = v_entry and q.p_kind = in_kind and q.p_key = in_key;
         if v_created > 0 then
-            insert into queue_count (id, p_kind, pushed) values (uuid_short(), in_kind, 1);
             set out_scheduled_at = in_scheduled_at, out_outcome = 'created';
             leave put;
         elseif in_on_duplicate <> 'ignore' then

@@ -21,7 +21,6 @@ begin
             call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
             if v_remembered then
                 delete q from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
-                insert into queue_count (id, p_kind, pushed) values (uuid_short(), in_kind, -1);
             end if;
         end if;
     end if;

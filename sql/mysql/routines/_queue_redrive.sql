@@ -22,7 +22,7 @@ begin
     if out_went then
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
         where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
-        delete q from delayed_queue q where q.entry = in_entry;
+        call _queue_forget(in_entry);
     end if;
 end $$
 delimiter ;

@@ -18,7 +18,7 @@ remember: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_offset is null then
-        if in_took <= 200 + 5 * in_max then
+        if in_took <= 1000 + 5 * in_max then
             set @pyqueue_bounds = json_set(@pyqueue_bounds, in_path, null);
             call _queue_forget_hints(in_kind, null);
             leave remember;
@@ -28,13 +28,14 @@ remember: begin
         elseif coalesce(json_length(in_bounds), 0) = 0 then
             set v_bounds = concat('[0, 0, ', in_start + 3000000, ', 0, ', in_now, ', ', in_now - 3000000, ', ', in_now - 3000000, ']');
         end if;
-        set v_bounds = json_set(v_bounds, '$[0]', in_start + 50 * in_took, '$[3]', in_took + 0);
+        set v_bounds = json_set(v_bounds, '$[0]', in_start + greatest(100000, 50 * in_took), '$[3]', in_took + 0);
     elseif in_offset = 2 then
         set v_bounds = json_set(v_bounds, '$[1]', in_start + greatest(400000, 30 * in_took));
     end if;
-    select least(coalesce(min(d.due_at), in_now), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
-    where d.p_kind = in_kind
-        and d.due_at >= if(in_offset is null, 0, json_extract(v_bounds, concat('$[', 4 + in_offset, ']')));
+    set v_due = if(in_offset is null, 0, json_extract(v_bounds, concat('$[', 4 + in_offset, ']')));
+    -- without an upper end MariaDB reads the whole timetable
+    select coalesce(min(d.due_at), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
+    where d.p_kind = in_kind and d.due_at between v_due and in_now;
     -- a mark is never ahead of its bound
     set v_bounds = json_set(v_bounds, '$[4]', v_due + 0, '$[5]', least(json_extract(v_bounds, '$[5]') + 0, v_due),
         '$[6]', least(json_extract(v_bounds, '$[6]') + 0, v_due));

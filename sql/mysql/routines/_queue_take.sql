@@ -2,7 +2,8 @@ drop procedure if exists _queue_take;
 delimiter $$
 create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
+    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the shortest, see
+_queue_reserve and _queue_take_bounded.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have.
 Result: see _queue_scan.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
@@ -10,8 +11,9 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
 slow. So each session keeps bounds, in @pyqueue_bounds: it scans from where it last found something; every 0.4 s from the older
 marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
-expired holds are found. Where a scan from the start is fast (200 µs and 5 a message), it keeps none, and the order is exact; with bounds a
-message that is pushed with a time in the past may come some seconds late.
+expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs a message; on a busy machine any scan may take
+some hundred µs), it keeps none, and the order is exact; with bounds a message that is pushed with a time in the past may come some
+seconds late.
 bounds, by kind (null: none; [] after one slow scan; kept after two, or one of over 20 ms): 0 when the next look from the start may
 come, 1 when one from the marks, 2 when the marks move on; 3 what the last scan from the start took; 4 to 6 bound, newer and older
 mark of the timetable; then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are
@@ -66,7 +68,7 @@ begin
     end loop;
     if v_offset = 0 and not v_new and v_start < v_turn then
         set @pyqueue_bounds = json_set(@pyqueue_bounds, v_path, json_extract(v_bounds, '$'));
-    elseif (v_bounds is not null or v_took > 200 + 5 * in_max)
+    elseif (v_bounds is not null or v_took > 1000 + 5 * in_max)
         and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
         call _queue_remember(in_kind, v_path, v_bounds, v_offset, v_start, v_took, in_max, out_entries, in_now);
     end if;

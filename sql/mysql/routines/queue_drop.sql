@@ -10,7 +10,7 @@ Locks: the messages, in the order of their entries; other definitions wait until
 begin
     declare v_own boolean;
     declare v_tries int default 0;
-    declare v_now, v_entry, v_held bigint;
+    declare v_now, v_entry, v_free, v_held bigint;
     declare v_dead_letter_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     again: loop
@@ -33,7 +33,10 @@ begin
                 if v_done then
                     leave messages;
                 end if;
-                delete q from delayed_queue q where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now);
+                set v_free = null;
+                select q.entry into v_free from delayed_queue q
+                where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
+                call _queue_forget(v_free);
             end loop;
             close c;
             select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)

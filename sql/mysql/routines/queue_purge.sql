@@ -43,7 +43,7 @@ begin
                 if v_keeps then
                     call _queue_discard(v_entry, v_now);
                 else
-                    delete q from delayed_queue q where q.entry = v_entry;
+                    call _queue_forget(v_entry);
                 end if;
                 set v_purged = v_purged + 1;
             end loop;

@@ -24,14 +24,13 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entries, v_seed);
+            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
-    set v_entry = json_extract(v_entries, '$[0]');
     -- by its secret: what was held for a millisecond may be somebody else's now
-    if json_length(v_entries) > 1 then
+    if v_entry is null and v_entries is not null then
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
             q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt
         from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
@@ -42,7 +41,7 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
             q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt
         from delayed_queue q
-        where q.entry = v_entry and q.secret = unhex(left(sha2(concat(v_seed, q.entry), 256), 32));
+        where q.entry = v_entry and q.secret = unhex(left(v_seed, 32));
     end if;
 end $$
 delimiter ;

@@ -31,6 +31,8 @@ create table if not exists delayed_queue (
         comment 'When the present delivery began; NULL where nobody holds it.',
     attempts               int not null default 0
         comment 'Deliveries so far.',
+    deliveries             int not null default 0
+        comment 'How often queue_reserve has taken this entry, for queue_stats.',
     reserved_by            varchar(200)
         comment 'The worker that holds it; NULL where nobody does.',
     secret                 binary(16)

@@ -1,5 +1,7 @@
 -- What happened so far, by kind: every call appends a row and queue_prune folds them, because one row that all calls
 -- update would serialise them. It is read whole.
+-- differs: what was pushed and reserved comes here when a message ends; until then it is read off the message, so that neither
+-- a push nor a reserve writes a second row.
 -- differs: the number, UUID_SHORT(), is there because group replication wants a primary key.
 create table if not exists queue_count (
     id                     bigint unsigned not null,

@@ -22,7 +22,7 @@ from (
         count(*) as total,
         min(case when q.scheduled_at > n.now and q.reserved_at is null then q.scheduled_at end) as next_at,
         max(case when q.reserved_at is null and q.scheduled_at <= n.now then n.now - q.scheduled_at end) as oldest_ready,
-        0 as pushed_total, 0 as reserved_total, 0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total,
+        count(case when q.source_kind is null then 1 end) as pushed_total, sum(q.deliveries) as reserved_total, 0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total,
         0 as dead_total, 0 as expired_total
     from delayed_queue q
         cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n

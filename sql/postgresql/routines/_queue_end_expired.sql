@@ -7,6 +7,7 @@ begin
         delete from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now and q.pending is not null
         returning q.*
     loop
+        insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
         perform _queue_put_pending(v_row, in_now);
     end loop;
     for v_row in

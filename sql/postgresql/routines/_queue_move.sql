@@ -9,7 +9,7 @@ begin
     if not found then
         return 'lost';
     end if;
-    insert into queue_count (p_kind, moved) values (v_row.p_kind, 1);
+    insert into queue_count (p_kind, pushed, moved, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
     perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
     perform _queue_put_pending(v_row, in_now);
     if in_options ? 'payload' then

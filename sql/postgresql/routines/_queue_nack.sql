@@ -13,7 +13,7 @@ begin
         return 'lost';
     end if;
     v_kind := _queue_settings(v_row.p_kind);
-    insert into queue_count (p_kind, nacked) values (v_row.p_kind, 1);
+    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, 1);
     if in_options ? 'payload' then
         if v_kind.payload_shape is not null then
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
@@ -26,6 +26,7 @@ begin
         return 'dead';
     elsif v_row.pending is not null then
         delete from delayed_queue q where q.entry = in_entry returning q.* into v_row;
+        insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
         perform _queue_put_pending(v_row, in_now);
         return 'retry';
     end if;

@@ -36,9 +36,7 @@ begin
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
         order by f.p_key
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.p_key, q.entry),
-    c as (
-        insert into queue_count (p_kind, pushed) select in_kind, count(*) from i having count(*) > 0)
+        returning q.p_key, q.entry)
     select array_agg(m.p_key order by m.n), array_agg(i.entry order by m.n) into v_keys, v_entries
     from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
     if v_since is not null then

@@ -11,7 +11,6 @@ begin
             case when in_scheduled_at > in_now then in_scheduled_at end)
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
-            insert into queue_count (p_kind, pushed) values (in_kind, 1);
             scheduled_at := in_scheduled_at;
             outcome := 'created';
             return;

@@ -21,6 +21,9 @@ begin
         return 'held';
     end if;
     -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
+    if v_old.reserved_at is not null then
+        insert into queue_count (p_kind, reserved) values (in_kind, 1);
+    end if;
     v_at := case when v_time then in_scheduled_at when v_old.reserved_at is null then v_old.scheduled_at
         else greatest((v_old.pending ->> 'scheduled_at')::bigint, in_now) end;
     v_old := _queue_newest(v_old);

@@ -1,22 +1,20 @@
 create or replace function _queue_receipts(in_receipts jsonb, out receipts text[], out entries bigint[], out secrets bytea[],
     out places bigint[]) language plpgsql as $$
 declare
-    v_bad text;
+    v_bad bigint;
 begin
     if in_receipts is null or jsonb_typeof(in_receipts) <> 'array' or jsonb_array_length(in_receipts) > 10000 then
         perform _queue_fail('PQ005', 'receipts', in_receipts::text, 'must be a JSON array of at most 10000 receipts');
     end if;
-    receipts := array(select e.receipt from jsonb_array_elements_text(in_receipts) with ordinality e (receipt, n) order by e.n);
-    select coalesce(e.receipt, 'null') into v_bad from unnest(receipts) with ordinality e (receipt, n)
-    where _queue_is_receipt(e.receipt) is not true order by e.n limit 1;
-    if found then
-        perform _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
+    select coalesce(array_agg(e.receipt), '{}'), min(e.n) filter (where _queue_is_receipt(e.receipt) is not true) into receipts, v_bad
+    from jsonb_array_elements_text(in_receipts) with ordinality e (receipt, n);
+    if v_bad is not null then
+        perform _queue_fail('PQ005', 'receipts', coalesce(receipts[v_bad], 'null'), 'must be what queue_reserve answered');
     end if;
-    select array_agg(s.entry order by s.entry), array_agg(s.secret order by s.entry), array_agg(s.n order by s.entry)
-    into entries, secrets, places
+    select array_agg(s.entry), array_agg(s.secret), array_agg(s.n) into entries, secrets, places
     from (
         select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, min(e.n) as n
-        from unnest(receipts) with ordinality e (receipt, n) group by 1, 2) s;
+        from unnest(receipts) with ordinality e (receipt, n) group by 1, 2 order by 1, 2) s;
 end $$;
 
 comment on function _queue_receipts(jsonb) is

@@ -1,9 +1,12 @@
 create or replace function _queue_remember(in_kind text, in_name text, in_bounds bigint[], in_offset integer, in_start bigint,
     in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
-    v_bounds bigint[] := coalesce(nullif(in_bounds, '{}'), array[0, 0, in_start + 3000000, 0, in_now, in_now - 3000000, in_now - 3000000,
-        0, 9223372036854775807, 100000, 0, in_now]);
-    v_slow constant boolean := in_took > 60 + 3 * in_max;
+    v_known constant boolean := coalesce(cardinality(in_bounds) > 1, false);
+    v_taken constant bigint := coalesce(in_bounds[1], 0) + coalesce(cardinality(in_tids), 0);
+    v_bounds bigint[] := case when v_known then in_bounds else array[0, 0, in_start + 2000000, 0, in_now, in_now - 2000000,
+        in_now - 2000000, 0, 9223372036854775807, 100000, 0, in_now] end;
+    v_turns constant boolean := in_start >= v_bounds[3];
+    v_slow constant boolean := in_took > 20 + in_max;
     v_lane integer := 13;
     v_rank bigint;
     v_last bigint;
@@ -15,14 +18,15 @@ begin
             perform set_config(in_name, '', false);
             perform _queue_forget_hints(in_kind);
             return;
-        elsif in_bounds is null and in_took < 20000 then
-            perform set_config(in_name, '{}', false);
+        elsif not v_known and v_taken < 64 and in_took < 20000
+            and not exists (select from queue_hint h where h.p_kind = in_kind) then
+            perform set_config(in_name, array[v_taken]::text, false);
             return;
         end if;
-        v_bounds[1] := in_start + 50 * in_took;
+        v_bounds[1] := in_start + greatest(200 * in_took, 5000);
         v_bounds[4] := in_took;
     elsif in_offset = 2 then
-        v_bounds[2] := in_start + greatest(400000, 30 * in_took);
+        v_bounds[2] := in_start + least(greatest(400000, 30 * in_took), 800000);
     end if;
     v_bounds[5] := least((select min(d.due_at) from delayed_queue d
         where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
@@ -41,22 +45,22 @@ begin
             v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
             v_bounds[v_lane + 4] := v_entry;
         elsif cardinality(v_bounds) < 12 + 5 * 32 then
-            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 3000000, v_last - 3000000, v_entry]
+            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 2000000, v_last - 2000000, v_entry]
                 || v_bounds[v_lane:];
         end if;
     end loop;
-    if in_start >= v_bounds[3] then
+    if v_turns then
         for i in 13 .. cardinality(v_bounds) by 5 loop
             v_bounds[i + 3] := v_bounds[i + 2];
             v_bounds[i + 2] := v_bounds[i + 1];
         end loop;
         v_bounds[7] := v_bounds[6];
         v_bounds[6] := v_bounds[5];
-        v_bounds[3] := in_start + 3000000;
-        if v_bounds[4] > 5000 then
-            insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
-            perform _queue_forget_hints(in_kind, v_id - 100);
-        end if;
+        v_bounds[3] := in_start + 2000000;
+    end if;
+    if v_turns or not v_known or v_bounds[4] > 5000 and in_offset = 2 then
+        insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
+        perform _queue_forget_hints(in_kind, v_id - 100);
     end if;
     perform set_config(in_name, v_bounds::text, false);
 end $$;

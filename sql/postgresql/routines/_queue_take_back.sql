@@ -15,9 +15,7 @@ begin
         delete from delayed_queue q using queue_dedup m, queue_kind k
         where q.entry = any (in_entries) and m.p_kind = q.p_kind and m.p_key = q.p_key and k.p_kind = q.p_kind
             and m.ended_at + 0 > in_now - k.dedup_seconds * 1000000 -- + 0: the key is to find it, not the time
-        returning q.entry, q.p_kind),
-    c as (
-        insert into queue_count (p_kind, pushed) select d.p_kind, -count(*) from d group by d.p_kind)
+        returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
     return v_late;
 end $$;

@@ -52,9 +52,7 @@ begin
             select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
         order by l.p_key, l.p_kind, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.p_kind, q.entry),
-    c as (
-        insert into queue_count (p_kind, pushed) select i.p_kind, count(*) from i group by i.p_kind)
+        returning q.entry)
     select array_agg(i.entry) into v_entries from i where v_dedups;
     if v_dedups then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);

@@ -3,22 +3,30 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-    v_receipt record;
-    v_now constant bigint := queue_now();
-    v_row delayed_queue;
+    v_done record;
+    v_now bigint;
 begin
-    v_receipt := _queue_receipt(in_receipt);
-    perform _queue_check_options(in_options, '{}');
-    receipt := in_receipt;
-    delete from delayed_queue q where q.entry = v_receipt.entry and q.secret = v_receipt.secret returning q.* into v_row;
-    if not found then
-        outcome := 'lost';
-        return;
+    if _queue_is_receipt(in_receipt) is not true then
+        perform _queue_receipt(in_receipt);
+    elsif in_options is not null then
+        perform _queue_check_options(in_options, '{}');
     end if;
-    outcome := 'acked';
-    insert into queue_count (p_kind, acked) values (v_row.p_kind, 1);
-    perform _queue_keep(v_row, 'acked', null, v_now);
-    perform _queue_put_pending(v_row, v_now);
+    receipt := in_receipt;
+    outcome := 'lost';
+    delete from delayed_queue q
+    where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
+    returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
+        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message
+    into v_done;
+    if found then
+        outcome := 'acked';
+        insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
+        if v_done.message is distinct from null then
+            v_now := queue_now();
+            perform _queue_keep(v_done.message, 'acked', null, v_now);
+            perform _queue_put_pending(v_done.message, v_now);
+        end if;
+    end if;
 end $$;
 
 comment on function queue_ack(text, jsonb) is

@@ -9,37 +9,43 @@ declare
     v_receipts record;
     v_outcomes text[];
     v_done record;
+    v_place bigint;
+    v_row delayed_queue;
 begin
     v_receipts := _queue_receipts(in_receipts);
-    perform _queue_check_options(in_options, '{}');
+    if in_options is not null then
+        perform _queue_check_options(in_options, '{}');
+    end if;
     if (select min(q.p_kind) <> max(q.p_kind) from delayed_queue q where q.entry = any (v_receipts.entries)) then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
         perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
     end if;
+    with d as (
+        delete from delayed_queue q
+        using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+        where q.entry = r.entry and q.secret = r.secret
+        returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message),
+    c as (
+        insert into queue_count (p_kind, pushed, acked, reserved)
+        select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
+    h as (
+        insert into queue_history
+        select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e
+        where v_keeps),
+    m as (
+        insert into queue_dedup (p_kind, p_key, ended_at)
+        select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
+        where v_keeps order by 2, 1
+        on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
+    select coalesce(array_agg(d.place), '{}') as places,
+        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again
+    into v_done from d;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    for v_done in
-        with d as (
-            delete from delayed_queue q
-            using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-            where q.entry = r.entry and q.secret = r.secret
-            returning r.place, q.p_kind, case when v_keeps or q.pending is not null then q end as message),
-        c as (
-            insert into queue_count (p_kind, acked) select d.p_kind, count(*) from d group by d.p_kind),
-        h as (
-            insert into queue_history
-            select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e
-            where v_keeps),
-        m as (
-            insert into queue_dedup (p_kind, p_key, ended_at)
-            select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-            where v_keeps order by 2, 1
-            on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-        select d.place, case when (d.message).pending is not null then d.message end as again from d
-    loop
-        v_outcomes[v_done.place] := 'acked';
-        if v_done.again is distinct from null then
-            perform _queue_put_pending(v_done.again, v_now);
-        end if;
+    foreach v_place in array v_done.places loop
+        v_outcomes[v_place] := 'acked';
+    end loop;
+    foreach v_row in array v_done.again loop
+        perform _queue_put_pending(v_row, v_now);
     end loop;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;

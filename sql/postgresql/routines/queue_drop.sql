@@ -9,10 +9,14 @@ begin
     perform _queue_check_kind(in_kind, 100);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
-    delete from delayed_queue q
-    where q.entry = any (array(
-        select p.entry from delayed_queue p
-        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update));
+    with d as (
+        delete from delayed_queue q
+        where q.entry = any (array(
+            select p.entry from delayed_queue p
+            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update))
+        returning q.source_kind, q.reserved_at)
+    insert into queue_count (p_kind, pushed, reserved)
+    select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0;
     if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;

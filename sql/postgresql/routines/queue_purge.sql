@@ -17,7 +17,10 @@ begin
             select p.ctid from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             limit in_max_messages for update skip locked))
-        returning case when v_keeps then q end as message),
+        returning q.source_kind, q.reserved_at, case when v_keeps then q end as message),
+    c as (
+        insert into queue_count (p_kind, pushed, reserved)
+        select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0),
     h as (
         insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
     select count(*) into purged from d;

@@ -3,7 +3,26 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_key constant text := coalesce(in_key, _queue_key(v_now));
 begin
+    if in_options is null and char_length(in_kind) between 1 and 95 and char_length(v_key) between 1 and 200
+        and not jsonb_path_exists(in_payload, '$.**{31}') then
+        -- most pushes: a new key in a kind that asks for nothing more
+        insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
+        select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
+        where not exists (
+            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0))
+        on conflict on constraint delayed_queue_pkey do nothing;
+        if found then
+            p_kind := in_kind;
+            p_key := v_key;
+            scheduled_at := v_now;
+            outcome := 'created';
+            return;
+        end if;
+    end if;
     perform _queue_check_payload(in_payload);
     select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, in_payload, null, in_options) p;
 end $$;

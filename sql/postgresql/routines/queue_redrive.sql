@@ -27,6 +27,7 @@ begin
             update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
             where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
             delete from delayed_queue q where q.entry = v_dead.entry;
+            insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
             went := went + 1;
         else
             stayed := stayed + 1;

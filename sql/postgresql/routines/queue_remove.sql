@@ -15,6 +15,8 @@ begin
         outcome := 'held';
     else
         delete from delayed_queue q where q.entry = v_row.entry;
+        insert into queue_count (p_kind, pushed, reserved)
+        values (in_kind, (v_row.source_kind is null)::integer, (v_row.reserved_at is not null)::integer);
         perform _queue_keep(v_row, 'removed', null, v_now);
         outcome := 'removed';
     end if;

@@ -1,5 +1,6 @@
--- What happened so far, by kind: every call appends a row and queue_prune folds them, because one row that all calls
--- update would serialise them. No index: it is read whole.
+-- What happened so far, by kind: calls append rows and queue_prune folds them, because one row that all calls
+-- update would serialise them. What can be seen of a message while it is there, that it was pushed and is reserved, is
+-- counted from it, and here when that ends. No index: it is read whole.
 create table queue_count (
     p_kind   text collate "C" not null,
     pushed   bigint,

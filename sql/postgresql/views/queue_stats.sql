@@ -7,6 +7,8 @@ m as (
         count(*) filter (where q.reserved_at is null and q.scheduled_at > n.now) as scheduled,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at > n.now) as reserved,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at <= n.now) as expired,
+        count(*) filter (where q.source_kind is null) as pushed,
+        count(q.reserved_at) as delivered,
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null) as next_at,
         n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now) as oldest_ready
@@ -21,7 +23,7 @@ k as (
 select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready, coalesce(m.scheduled, 0) as scheduled,
     coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired, 0::bigint as waiting, coalesce(m.total, 0) as total,
     queue_timestamp(m.next_at) as next_at, m.oldest_ready / 1000000.0 as oldest_ready_seconds,
-    coalesce(c.pushed, 0) as pushed_total, coalesce(c.reserved, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
+    coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total, coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
     coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
     coalesce(c.dead, 0) as dead_total, coalesce(c.expired, 0) as expired_total
 from k left join m on m.p_kind = k.p_kind left join c on c.p_kind = k.p_kind left join queue_kind s on s.p_kind = k.p_kind;

@@ -1,0 +1,42 @@
+drop procedure if exists _queue_take_bounded;
+delimiter $$
+create procedure _queue_take_bounded(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_done boolean)
+    comment '_queue_take for one message, where the session keeps bounds for the kind, and only those of one priority.
+in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_bounds has the kind. in_start: when the call began,
+in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_done: false where it is left
+to _queue_take: another look is due, something has come due or stands before the bound, nothing is behind it, or the message can''t be
+delivered.
+differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
+take: begin
+    declare v_bounds longtext character set utf8mb4 default json_extract(@pyqueue_bounds, in_path);
+    declare v_rank int default json_extract(v_bounds, '$[7]');
+    declare v_low bigint default json_extract(v_bounds, '$[4]');
+    declare v_at, v_other bigint;
+    declare v_ends boolean;
+    declare continue handler for not found begin end;
+    set out_entry = null, out_done = false;
+    if in_start >= json_extract(v_bounds, '$[0]') or in_start >= json_extract(v_bounds, '$[1]')
+        or json_extract(v_bounds, '$[2]') not between in_start and in_start + 4000000 then
+        leave take;
+    end if;
+    select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)
+    where d.p_kind = in_kind and d.due_at between v_low and in_now;
+    if v_other is null then
+        select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
+    end if;
+    if v_other is not null then
+        leave take;
+    end if;
+    set v_low = least(json_extract(v_bounds, '$[8]') + 0, in_now);
+    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+    into out_entry, out_expired, v_ends, v_at
+    from delayed_queue q force index (delayed_queue_ready)
+    where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
+    order by q.ready_at, q.entry limit 1 for update skip locked;
+    if v_ends is false then
+        set @pyqueue_bounds = json_set(@pyqueue_bounds, concat(in_path, '[8]'), v_at + 0), out_done = true;
+    end if;
+end $$
+delimiter ;

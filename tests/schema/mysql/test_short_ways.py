@@ -1,0 +1,172 @@
+"""The short ways of the calls that are made most often: they do what the long ones do.
+
+A session's first reserve of a kind goes the long way, and so does one in a transaction of the caller's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import QueueError
+from tests.conformance.steps import SECOND, keys, outcomes, receipts
+from tests.schema.mysql.test_bounds import bounds, keep_bounds
+
+if TYPE_CHECKING:
+    from pyqueue_sql import Message
+    from tests.conformance.fixtures import Connect
+    from tests.conformance.harness import Clock, Session
+
+pytestmark = pytest.mark.servers("mariadb", "mysql")
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """A session that reserves in one of the ways there are."""
+
+    session: Session
+    in_transaction: bool
+
+    def reserve(self, kind: str = "mail", worker: str | None = None) -> list[Message]:
+        """Reserve one message, and commit."""
+        with self.session.savepoint() if self.in_transaction else contextlib.nullcontext():
+            return self.session.reserve(kind, worker)
+
+
+@pytest.fixture(params=["long", "short", "bounds", "transaction"])
+def consumer(request: pytest.FixtureRequest, connect: Connect, clock: Clock) -> Consumer:
+    clock.nothing_takes_time()
+    session = connect()
+    if request.param != "long":
+        session.reserve("mail")
+    if request.param == "bounds":
+        keep_bounds(session, (0, clock.now - 60 * SECOND))
+    return Consumer(session, in_transaction=request.param == "transaction")
+
+
+def test_the_order_is_that_of_priority_and_time(consumer: Consumer, queue: Session, clock: Clock) -> None:
+    for key, priority, ago in (("low", -1, 9), ("new", 0, 1), ("old", 0, 2), ("high", 1, 0)):
+        queue.push("mail", key, priority=priority, scheduled_at=clock.now - ago * SECOND)
+    assert [keys(consumer.reserve()) for _ in range(5)] == [["high"], ["old"], ["new"], ["low"], []]
+
+
+def test_what_has_come_due_or_landed_is_taken(consumer: Consumer, queue: Session, clock: Clock) -> None:
+    queue.push("mail", "due", delay_seconds=5)
+    assert keys(consumer.reserve()) == []
+    clock.advance(5)
+    assert keys(consumer.reserve()) == ["due"]
+    queue.land([{"p_kind": "mail", "p_key": "landed", "payload": "1"}])
+    assert keys(consumer.reserve()) == ["landed"]
+
+
+def test_a_hold_that_expires_is_counted_and_delivered_again(
+    consumer: Consumer, queue: Session, clock: Clock
+) -> None:
+    queue.define("mail", timeout_seconds=5)
+    queue.push("mail", "a")
+    first = consumer.reserve(worker="wörker")[0]
+    assert (first.reserved_by, first.scheduled_at, first.attempts) == ("wörker", clock.now + 5 * SECOND, 1)
+    assert keys(consumer.reserve()) == []
+    clock.advance(5)
+    second = consumer.reserve(worker="worker")[0]
+    assert (second.key, second.reserved_by, second.attempts) == ("a", "worker", 2)
+    assert outcomes(map(queue.ack, receipts([first, second]))) == ["lost", "acked"]
+    stats = queue.stats("mail")[0]
+    assert (stats.pushed_total, stats.reserved_total, stats.expired_total, stats.acked_total) == (1, 2, 1, 1)
+
+
+def test_the_last_delivery_that_expires_is_a_dead_letter(
+    consumer: Consumer, queue: Session, clock: Clock
+) -> None:
+    queue.define("mail", timeout_seconds=5)
+    queue.push("mail", "a", max_attempts=1)
+    consumer.reserve()
+    clock.advance(5)
+    assert keys(consumer.reserve()) == []
+    assert keys(consumer.reserve("mail.dead")) == ["a"]
+
+
+def test_what_was_pushed_onto_an_expired_hold_is_delivered(
+    consumer: Consumer, queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.push("mail", "a", 1)
+    connect().reserve("mail", timeout_seconds=5)
+    assert queue.push("mail", "a", 2, on_duplicate="replace").outcome == "held"
+    clock.advance(5)
+    assert [message.payload for message in consumer.reserve()] == [2]
+
+
+def test_a_paused_kind_gives_nothing(consumer: Consumer, queue: Session) -> None:
+    queue.push("mail", "a")
+    queue.pause("mail")
+    assert keys(consumer.reserve()) == []
+
+
+@pytest.mark.parametrize("worker", ["", "w" * 201, "\0"])
+def test_a_name_that_is_none_is_refused(consumer: Consumer, worker: str) -> None:
+    with pytest.raises(QueueError):
+        consumer.session.raw("queue_reserve", "mail", worker, "1", None)
+
+
+def test_counters_are_those_of_all_that_ever_was(consumer: Consumer, queue: Session) -> None:
+    for key in ("popped", "acked", "moved", "dead", "removed", "purged"):
+        queue.push("mail", key)
+    queue.pop("mail")
+    queue.ack(receipts(consumer.reserve())[0])
+    queue.move(receipts(consumer.reserve())[0], "next")
+    queue.nack(receipts(consumer.reserve())[0], final=True)
+    queue.remove("mail", "removed")
+    queue.purge("mail")
+    consumer.reserve("mail.dead")
+    stats = queue.stats("mail")[0]
+    assert (stats.total, stats.pushed_total, stats.reserved_total) == (0, 6, 3)
+    assert (stats.popped_total, stats.acked_total, stats.moved_total, stats.dead_total) == (1, 1, 1, 1)
+    dead = queue.stats("mail.dead")[0]
+    assert (dead.total, dead.pushed_total, dead.reserved_total) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("autocommit", [True, False], ids=["autocommit", "transaction"])
+@pytest.mark.parametrize("options", [{}, {"on_duplicate": "ignore"}], ids=["plain", "options"])
+def test_a_batch_is_pushed_alike_in_both_ways(
+    connect: Connect, queue: Session, autocommit: bool, options: dict[str, Any]
+) -> None:
+    queue.push("mail", "taken", 0)
+    producer = connect(autocommit=autocommit)
+    names = ["z", "taken", "a", "z", "Z", "a "]
+    batch = [{"key": key, "payload": place, **options} for place, key in enumerate(names)]
+    answers = producer.push_many("mail", batch, priority=3, headers={"h": "1"})
+    assert [answer.key for answer in answers] == names
+    assert outcomes(answers) == ["created", "ignored", "created", "ignored", "created", "created"]
+    found = producer.peek("mail", 9)
+    assert keys(found) == ["z", "a", "Z", "a ", "taken"]
+    assert [(message.payload, message.priority) for message in found] == [
+        (0, 3),
+        (2, 3),
+        (4, 3),
+        (5, 3),
+        (0, 0),
+    ]
+    assert found[0].headers == {"h": "1"}
+    assert producer.stats("mail")[0].pushed_total == 5
+
+
+def test_a_batch_that_is_delayed_waits(queue: Session, clock: Clock) -> None:
+    batch = [{"key": "b", "payload": "text"}, {"key": "a", "payload": [1]}]
+    queue.push_many("mail", batch, delay_seconds=5)
+    assert keys(queue.reserve("mail")) == []
+    clock.advance(5)
+    assert [message.payload for message in queue.reserve("mail", None, 9)] == ["text", [1]]
+
+
+def test_a_bound_that_serves_is_moved(queue: Session, clock: Clock) -> None:
+    queue.reserve("mail")
+    for second in range(3):
+        queue.push("mail", f"k{second}", scheduled_at=clock.now - (10 - second) * SECOND)
+    keep_bounds(queue, (0, clock.now - 9 * SECOND))
+    assert keys(queue.reserve("mail")) == ["k1"]
+    assert bounds(queue)[8] == clock.now - 9 * SECOND
+    assert keys(queue.reserve("mail")) == ["k2"]
+    assert bounds(queue)[8] == clock.now - 8 * SECOND
