@@ -1149,7 +1149,7 @@ begin
         v_bounds[6] := v_bounds[5];
         v_bounds[3] := in_start + 2000000;
     end if;
-    if v_turns or not v_known or v_bounds[4] > 5000 and in_offset = 2 then
+    if (v_turns or not v_known) and in_tids is not null or v_bounds[4] > 5000 and (v_turns or in_offset = 2) then
         insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
         perform _queue_forget_hints(in_kind, v_id - 100);
     end if;
@@ -1226,7 +1226,7 @@ begin
     if v_text is null and v_took < 20000 then
         null; -- the first call of a session is slow for other reasons
     elsif v_offset is null and (v_bounds is not null or v_took > 20 + in_max)
-        or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 20 + in_max and v_last is null then
+        or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_bounds[14] then -- the common case of the same
         v_bounds[14] := v_last;

@@ -58,7 +58,7 @@ begin
         v_bounds[6] := v_bounds[5];
         v_bounds[3] := in_start + 2000000;
     end if;
-    if v_turns or not v_known or v_bounds[4] > 5000 and in_offset = 2 then
+    if (v_turns or not v_known) and in_tids is not null or v_bounds[4] > 5000 and (v_turns or in_offset = 2) then
         insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
         perform _queue_forget_hints(in_kind, v_id - 100);
     end if;

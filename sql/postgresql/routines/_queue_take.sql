@@ -61,7 +61,7 @@ begin
     if v_text is null and v_took < 20000 then
         null; -- the first call of a session is slow for other reasons
     elsif v_offset is null and (v_bounds is not null or v_took > 20 + in_max)
-        or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 20 + in_max and v_last is null then
+        or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_bounds[14] then -- the common case of the same
         v_bounds[14] := v_last;
