@@ -91,6 +91,13 @@ def test_the_marks_leave_a_hint_where_a_scan_is_slow(
     assert hints == [(session.kind, session.bounds)]
 
 
+def test_a_session_that_finds_nothing_leaves_no_hint(session: Session, clock: Clock) -> None:
+    session.slow(clock.now)
+    session.change(rotate=0, marks=0, took=1000)
+    assert session.reserve() == {}
+    assert session.conn.execute("select p_kind from queue_hint").fetchall() == []
+
+
 def test_a_backlog_of_due_messages_behind_the_bounds_drains(session: Session, clock: Clock) -> None:
     """As after an hour without workers whose first scan was slow: what it didn't move lies behind."""
     session.conn.execute(
