@@ -2,8 +2,6 @@
 insert into queue_count (p_kind, pushed, reserved)
 select q.p_kind, count(*) - count(q.source_kind), count(q.reserved_at) from delayed_queue q group by q.p_kind;
 --;
-alter table delayed_queue add constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1);
---;
 drop function _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea);
 --;
 drop function _queue_bounds_name(text);

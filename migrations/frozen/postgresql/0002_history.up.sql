@@ -119,9 +119,6 @@ alter table queue_kind
 -- squawk-ignore require-concurrent-index-creation -- a row a kind
 create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
 --;
--- squawk-ignore ban-drop-constraint -- the routines see to it, and every statement that writes a message parsed it anew
-alter table delayed_queue drop constraint delayed_queue_one_payload;
---;
 -- what can be seen of the messages is no longer in the counters
 insert into queue_count (p_kind, pushed, reserved)
 select q.p_kind, count(q.source_kind) - count(*), -count(q.reserved_at) from delayed_queue q group by q.p_kind;

@@ -28,7 +28,8 @@ create table delayed_queue (
     source_key             text collate "C",
     source_priority        smallint,
     constraint delayed_queue_pkey primary key (p_kind, p_key),      -- serves: queue_push, queue_get, queue_remove
-    constraint delayed_queue_entry unique (entry)                   -- serves: queue_ack, queue_extend, queue_nack, queue_move
+    constraint delayed_queue_entry unique (entry),                  -- serves: queue_ack, queue_extend, queue_nack, queue_move
+    constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1)
 ) with (fillfactor = 45);
 
 -- serves: queue_reserve, queue_pop, queue_peek
