@@ -39,19 +39,6 @@ YEAR_2040 = datetime(2040, 6, 15, 12, tzinfo=timezone(timedelta(hours=2)))
 
 
 @pytest.fixture
-def url(databases: Databases) -> str:
-    """The URL of a database with the queue and no message in it."""
-    return databases.clean(clocked=False)
-
-
-@pytest.fixture
-def connection(url: str) -> Iterator[Connection[Any]]:
-    """A connection in autocommit."""
-    with open_connection(url) as connection:
-        yield connection
-
-
-@pytest.fixture
 def zone(databases: Databases) -> Iterator[str]:
     """A zone whose summer ends in about two seconds: the last hour is about to come again."""
     name = f"Pyqueue/{secrets.token_hex(4)}"

@@ -22,26 +22,12 @@ if TYPE_CHECKING:
 
     from pymysql import Connection
 
-    from tests.servers.databases import Databases
 
 pytestmark = pytest.mark.servers("mariadb", "mysql")
 
 WORKERS = 50
 WORK_SECONDS = 3
 PATIENCE_SECONDS = 10
-
-
-@pytest.fixture
-def url(databases: Databases) -> str:
-    """The URL of a database with the queue and no message in it."""
-    return databases.clean(clocked=False)
-
-
-@pytest.fixture
-def connection(url: str) -> Iterator[Connection[Any]]:
-    """A connection in autocommit."""
-    with open_connection(url) as connection:
-        yield connection
 
 
 @pytest.fixture

@@ -18,8 +18,6 @@ from tests.schema.mysql.world import CALLS, call, prepare
 from tests.servers.databases import LIMITS, open_connection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pymysql import Connection
 
     from tests.servers.databases import Databases
@@ -71,29 +69,6 @@ NUMBERED = [
     """call queue_extend_many('["{held}"]', '{wrong}')""",
 ]
 """Calls with a number among their arguments."""
-
-
-@pytest.fixture
-def url(databases: Databases) -> str:
-    """The URL of a database with the queue and no message in it."""
-    return databases.clean(clocked=False)
-
-
-@pytest.fixture
-def connection(url: str) -> Iterator[Connection[Any]]:
-    """A connection in autocommit."""
-    with open_connection(url) as connection:
-        yield connection
-
-
-@pytest.fixture
-def own_table(connection: Connection[Any]) -> Iterator[None]:
-    """The table `own` of the application."""
-    run(connection, "create table own (id int auto_increment primary key, note text) engine = innodb")
-    yield
-    if connection.open:
-        run(connection, "rollback")
-        run(connection, "drop table own")
 
 
 def script(session: Connection[Any]) -> list[object]:

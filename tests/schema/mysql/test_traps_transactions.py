@@ -13,11 +13,8 @@ from tests.schema.mysql.world import CALLS, World, call, everything, prepare, pu
 from tests.servers.databases import open_connection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pymysql import Connection
 
-    from tests.servers.databases import Databases
 
 pytestmark = pytest.mark.servers("mariadb", "mysql")
 
@@ -57,29 +54,6 @@ REFUSED = [
     (31001, "call queue_redrive('mail.dead', 0)"),
     (31001, "call queue_prune(0)"),
 ]  # fmt: skip
-
-
-@pytest.fixture
-def url(databases: Databases) -> str:
-    """The URL of a database with the queue and no message in it."""
-    return databases.clean(clocked=False)
-
-
-@pytest.fixture
-def connection(url: str) -> Iterator[Connection[Any]]:
-    """A connection in autocommit."""
-    with open_connection(url) as connection:
-        yield connection
-
-
-@pytest.fixture
-def own_table(connection: Connection[Any]) -> Iterator[None]:
-    """The table `own` of the application."""
-    run(connection, "create table own (id int auto_increment primary key, note text) engine = innodb")
-    yield
-    if connection.open:
-        run(connection, "rollback")
-        run(connection, "drop table own")
 
 
 def test_every_public_routine_has_a_call(connection: Connection[Any]) -> None:
