@@ -66,19 +66,16 @@ class Run:
         """
         values = self.turns([ours, other], repetitions)
         return self.keep(
-            Figure(
-                name,
-                our_name,
-                other_name,
-                unit,
-                clients,
-                dict(self.settings),
-                values[0],
-                values[1],
-                target,
-                less_is_better,
-                note,
-            )
+            name,
+            values[0],
+            values[1],
+            other_name=other_name,
+            unit=unit,
+            clients=clients,
+            target=target,
+            less_is_better=less_is_better,
+            note=note,
+            our_name=our_name,
         )
 
     def turns(
@@ -106,23 +103,51 @@ class Run:
         """Keep a figure that has to stay below a limit instead of beside a peer."""
         values = [float(most)] * len(ours)
         return self.keep(
-            Figure(
-                name,
-                "pyqueue",
-                "the limit",
-                unit,
-                clients,
-                dict(self.settings),
-                ours,
-                values,
-                1.0,
-                True,
-                note,
-            )
+            name,
+            ours,
+            values,
+            other_name="the limit",
+            unit=unit,
+            clients=clients,
+            target=1.0,
+            less_is_better=True,
+            note=note,
         )
 
-    def keep(self, figure: Figure) -> Figure:
-        """Keep a figure that was measured otherwise, and print it."""
+    def keep(
+        self,
+        name: str,
+        ours: list[float],
+        other: list[float],
+        *,
+        other_name: str,
+        unit: str,
+        clients: int = 1,
+        target: float | None = None,
+        less_is_better: bool = False,
+        note: str = "",
+        our_name: str = "pyqueue",
+    ) -> Figure:
+        """Keep a figure of values that were measured already, under the present settings, and print it.
+
+        Args:
+            ours: our values.
+            other: those of the other side.
+            name, other_name, unit, clients, target, less_is_better, note, our_name: as for `compare`.
+        """
+        figure = Figure(
+            name,
+            our_name,
+            other_name,
+            unit,
+            clients,
+            dict(self.settings),
+            ours,
+            other,
+            target,
+            less_is_better,
+            note,
+        )
         self.figures.append(figure)
         print(line(figure), flush=True)
         return figure

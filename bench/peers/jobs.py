@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bench import servers
-from bench.figure import Figure
 from bench.peers import node, processes
 from bench.run import Run
 
@@ -110,5 +109,4 @@ def compare(run: Run, peer: Peer, program: processes.Program) -> None:
 
 def keep(run: Run, peer: Peer, name: str, ours: list[float], theirs: list[float]) -> None:
     """Keep a figure; nothing was promised."""
-    settings = dict(run.settings)
-    run.keep(Figure(name, "pyqueue", peer.name, "jobs/s", 1, settings, ours, theirs, None, False, peer.note))
+    run.keep(name, ours, theirs, other_name=peer.name, unit="jobs/s", note=peer.note)

@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bench import servers
-from bench.figure import Figure
 from bench.peers import node, processes
 from bench.run import Run
 
@@ -107,8 +106,13 @@ def keep(
     note: str = "another machine",
 ) -> None:
     """Keep a figure."""
-    name, settings = f"{NAMES[operation]}, {how}", dict(run.settings)
-    rates = ours.rates[operation]
     run.keep(
-        Figure(name, "pyqueue", other, "messages/s", CLIENTS, settings, rates, theirs, target, False, note)
+        f"{NAMES[operation]}, {how}",
+        ours.rates[operation],
+        theirs,
+        other_name=other,
+        unit="messages/s",
+        clients=CLIENTS,
+        target=target,
+        note=note,
     )

@@ -6,7 +6,6 @@ LOCKED select and a DELETE, on a table with nothing but id, time and payload.
 
 from __future__ import annotations
 
-from bench.figure import Figure
 from bench.postgresql.sides import Floor, Pgmq, Pyqueue
 from bench.run import Run
 
@@ -25,17 +24,14 @@ def run(run: Run) -> None:
         ours[clients] = values[0]
         lives(run, "reserve + ack one by one", sides, values, clients, 1.5 if clients >= 8 else 1.2)
     run.keep(
-        Figure(
-            "reserve + ack one by one, 128 clients against 8",
-            "pyqueue, 128 clients",
-            "pyqueue, 8 clients",
-            "messages/s",
-            128,
-            dict(run.settings),
-            ours[128],
-            ours[8],
-            OF_8,
-        )
+        "reserve + ack one by one, 128 clients against 8",
+        ours[128],
+        ours[8],
+        our_name="pyqueue, 128 clients",
+        other_name="pyqueue, 8 clients",
+        unit="messages/s",
+        clients=128,
+        target=OF_8,
     )
 
 
@@ -43,15 +39,11 @@ def lives(run: Run, name: str, sides: list, values: list[list[float]], clients: 
     """Keep the figures against pgmq and against the floor."""
     for side, found, target in zip(sides[1:], values[1:], (of_pgmq, OF_FLOOR), strict=True):
         run.keep(
-            Figure(
-                name,
-                sides[0].name,
-                side.name,
-                "messages/s",
-                clients,
-                dict(run.settings),
-                values[0],
-                found,
-                target,
-            )
+            name,
+            values[0],
+            found,
+            other_name=side.name,
+            unit="messages/s",
+            clients=clients,
+            target=target,
         )

@@ -8,7 +8,6 @@ of orders are, and again random, the worst for an index.
 
 from __future__ import annotations
 
-from bench.figure import Figure
 from bench.postgresql.pgbench import pgbench
 from bench.postgresql.sides import Pgmq, Pyqueue
 from bench.run import Run
@@ -60,17 +59,13 @@ def run(run: Run) -> None:
                 ("INSERT into delayed_queue", values[2], OF_INSERT),
             ):
                 run.keep(
-                    Figure(
-                        f"push_many of 1,000, {keys}",
-                        ours.name,
-                        other,
-                        "messages/s",
-                        clients,
-                        dict(run.settings),
-                        values[0],
-                        found,
-                        target,
-                    )
+                    f"push_many of 1,000, {keys}",
+                    values[0],
+                    found,
+                    other_name=other,
+                    unit="messages/s",
+                    clients=clients,
+                    target=target,
                 )
 
 

@@ -65,18 +65,13 @@ def run(run: Run) -> None:
         for _ in range(STEPS):
             churn(ours, count // STEPS)
         run.keep(
-            Figure(
-                f"size once the snapshot is gone and {count:,} more are processed",
-                "pyqueue",
-                "its size when the snapshot went",
-                "MB",
-                1,
-                dict(run.settings),
-                [ours.size() / 1e6],
-                [at_its_end / 1e6],
-                0.9,
-                less_is_better=True,
-            )
+            f"size once the snapshot is gone and {count:,} more are processed",
+            [ours.size() / 1e6],
+            [at_its_end / 1e6],
+            other_name="its size when the snapshot went",
+            unit="MB",
+            target=0.9,
+            less_is_better=True,
         )
     of_pgmq(run, count, line)
 
@@ -89,17 +84,13 @@ def of_pgmq(run: Run, count: int, line: list[tuple[float, float]]) -> None:
     with held(pgmq):
         theirs = grow(run, pgmq, least)
     run.keep(
-        Figure(
-            f"pgmq: a snapshot held open, {least:,} processed, one by one",
-            "pgmq",
-            "pgmq, nothing processed",
-            "messages/s",
-            CLIENTS,
-            dict(run.settings),
-            [theirs[-1][1]],
-            [theirs[0][1]],
-            None,
-        )
+        f"pgmq: a snapshot held open, {least:,} processed, one by one",
+        [theirs[-1][1]],
+        [theirs[0][1]],
+        our_name="pgmq",
+        other_name="pgmq, nothing processed",
+        unit="messages/s",
+        clients=CLIENTS,
     )
     lines = {"pyqueue": line, "pgmq": theirs}
     run.draw(
@@ -215,16 +206,12 @@ def stay(run: Run, ours: Pyqueue, fresh: Pyqueue) -> None:
     last = [[rate for _, rate in line[-max(3, run.repetitions) :]] for line in lines.values()]
     name = f"a snapshot held open for {run.hold_minutes:g} minutes, one by one"
     run.keep(
-        Figure(
-            name,
-            "pyqueue",
-            "pyqueue, fresh",
-            "messages/s",
-            CLIENTS,
-            dict(run.settings),
-            last[0],
-            last[1],
-            0.9,
-        )
+        name,
+        last[0],
+        last[1],
+        other_name="pyqueue, fresh",
+        unit="messages/s",
+        clients=CLIENTS,
+        target=0.9,
     )
     run.draw(Curve("A snapshot held open, over time", "minutes", f"messages/s, {CLIENTS} clients", lines))

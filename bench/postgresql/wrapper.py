@@ -19,7 +19,6 @@ import sqlalchemy
 from psycopg.rows import tuple_row
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from bench.figure import Figure
 from bench.run import Run
 from pyqueue_sql import AsyncQueue, Queue, call
 from pyqueue_sql.dialect import postgresql_text
@@ -132,18 +131,14 @@ async def measure(run: Run, receipt: str) -> None:
                 ]
                 base, ours = ([seconds * 1e6 for seconds in side] for side in zip(*rounds, strict=True))
                 run.keep(
-                    Figure(
-                        f"the Python client: {name}",
-                        "Queue",
-                        way,
-                        "µs/call",
-                        1,
-                        dict(run.settings),
-                        ours,
-                        base,
-                        TARGET,
-                        less_is_better=True,
-                    )
+                    f"the Python client: {name}",
+                    ours,
+                    base,
+                    our_name="Queue",
+                    other_name=way,
+                    unit="µs/call",
+                    target=TARGET,
+                    less_is_better=True,
                 )
         for close in (asynchronous.close, async_through.close, async_engine.dispose):
             await close()
