@@ -63,6 +63,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_push.sql
 \ir routines/_queue_push_batch.sql
 \ir routines/_queue_promote.sql
+\ir routines/_queue_held.sql
 \ir routines/_queue_find_expired.sql
 \ir routines/_queue_scan.sql
 \ir routines/_queue_forget_hints.sql
@@ -93,6 +94,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- routines: consumers
 \ir routines/_queue_reserve_many.sql
 \ir routines/queue_reserve.sql
+\ir routines/_queue_pop_many.sql
 \ir routines/queue_pop.sql
 \ir routines/queue_extend.sql
 \ir routines/queue_extend_many.sql

@@ -37,10 +37,7 @@ class Session:
         self.conn = conn
         self.kind = kind
         self.cursor: type[psycopg.Cursor[Any]] = psycopg.ClientCursor
-        row = conn.execute(
-            "select 'pyqueue.b' || to_hex(hashtextextended(%s, 'delayed_queue'::regclass::oid::bigint))",
-            [kind],
-        ).fetchone()
+        row = conn.execute("select _queue_bounds_name(%s)", [kind]).fetchone()
         assert row is not None
         self.setting: str = row[0]
 
@@ -76,7 +73,7 @@ class Session:
         """
         mark = at - 3 * SECOND if mark is None else mark
         now = self.real_now()
-        lanes = [one for rank in ranks or (0,) for one in (rank, at, mark, mark, 0)]
+        lanes = [one for rank in ranks or (0,) for one in (rank, at, 0, mark, 0, mark, 0)]
         later, soon = now + LATER, now + ROTATION
         self.bounds = [later, later, soon, SLOW, at, mark, mark, 0, MOST, SECOND, 0, at, *lanes]
 

@@ -234,11 +234,11 @@ def test_a_consumer_cannot_leave_a_hint_that_blinds_other_sessions(
     conn: psycopg.Connection, role: str, database_url: str
 ) -> None:
     name = conn.execute(
-        "select 'pyqueue.b' || to_hex(hashtextextended('mail', 'delayed_queue'::regclass::oid::bigint))"
+        "select 'pyqueue.bounds_' || to_hex(hashtextextended('mail', 'delayed_queue'::regclass::oid::bigint))"
     ).fetchone()
     become(conn, role, "queue_consumer")
     most = 9_000_000_000_000_000_000
-    bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, most, 0, most, most, most]
+    bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, most, 0, most, 0, most, 0, most, 0]
     conn.execute(
         "select set_config(%s, %s, false)", [*(name or ()), str(bounds).replace("[", "{").replace("]", "}")]
     )

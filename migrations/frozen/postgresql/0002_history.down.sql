@@ -1,8 +1,14 @@
 -- written by hand: the change of the tables
+delete from queue_hint;
+--;
 insert into queue_count (p_kind, pushed, reserved)
 select q.p_kind, count(*) - count(q.source_kind), count(q.reserved_at) from delayed_queue q group by q.p_kind;
 --;
 drop function _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea);
+--;
+drop function _queue_pop_many(queue_kind, integer, bigint);
+--;
+drop function _queue_held(text, bigint, bigint[], bigint);
 --;
 drop function _queue_bounds_name(text);
 --;

@@ -875,6 +875,33 @@ where sessions no longer look at the line's beginning, a place that nobody would
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.$$;
 --;
+create or replace function _queue_held(in_kind text, in_until bigint, in_line bigint[], in_now bigint) returns bigint[]
+    language plpgsql as $$
+declare
+    v_end bigint[] := (
+        select h.line[2:] from queue_hold h
+        where h.p_kind = in_kind and h.until >= in_until and h.line > in_line and h.line[1] = in_line[1]
+        order by h.p_kind, h.until limit 1);
+begin
+    if v_end is null then -- the newest: as far as messages were taken
+        select array[q.ready_at, q.entry] into v_end from delayed_queue q
+        where q.p_kind = in_kind and -q.priority::integer = in_line[1] and q.ready_at is not null
+            and (q.ready_at, q.entry) >= (in_line[2], in_line[3]) and q.reserved_at is null and q.scheduled_at <= in_now
+        order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1;
+    end if;
+    return array(
+        select q.entry from delayed_queue q
+        where q.p_kind = in_kind and -q.priority::integer = in_line[1] and q.ready_at is not null
+            and (q.ready_at, q.entry) >= (in_line[2], in_line[3])
+            and (q.ready_at, q.entry) < (coalesce(v_end[1], 9223372036854775807), coalesce(v_end[2], 0))
+            and q.reserved_at is not null);
+end $$;
+--;
+comment on function _queue_held(text, bigint, bigint[], bigint) is
+$$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it has.
+in_kind: the kind. in_until, in_line: of the note in queue_hold. in_now: the time of the call.
+Result: their entries.$$;
+--;
 create or replace function _queue_find_expired(in_kind text, in_low bigint, in_now bigint, in_max integer,
     out tids tid[], out low bigint) language plpgsql as $$
 declare
@@ -883,9 +910,12 @@ declare
 begin
     low := in_low;
     for v_hold in
-        select h.ctid as tid, h.until, h.entries from queue_hold h
+        select h.ctid as tid, h.until, h.entries, h.line from queue_hold h
         where h.p_kind = in_kind and h.until between in_low and in_now order by h.p_kind, h.until limit 100
     loop
+        if v_hold.line is not null then
+            v_hold.entries := _queue_held(in_kind, v_hold.until, v_hold.line, in_now);
+        end if;
         v_found := array(
             select q.ctid from delayed_queue q
             where q.entry = any (v_hold.entries) and q.p_kind = in_kind and q.reserved_at is not null
@@ -927,9 +957,9 @@ begin
             where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
         return;
-    elsif cardinality(in_bounds) = 17 then -- one priority in use: what stands before it, then it and what follows
-        v_low := least(in_bounds[14 + in_offset], in_low);
-        v_entry := case when v_low = in_bounds[14] then in_bounds[17] else 0 end;
+    elsif cardinality(in_bounds) = 19 then -- one priority in use: what stands before it, then it and what follows
+        v_low := least(in_bounds[14 + 2 * in_offset], in_low);
+        v_entry := case when v_low = in_low then 0 else in_bounds[15 + 2 * in_offset] end;
         select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end,
             (array_agg(r.entry))[count(*)]
         into tids, expired, last, last_entry
@@ -948,11 +978,11 @@ begin
             ) l limit in_max) r;
         return;
     end if;
-    for i in 13 .. cardinality(in_bounds) by 5 loop
+    for i in 13 .. cardinality(in_bounds) by 7 loop
         v_ranks := v_ranks || in_bounds[i];
-        v_low := least(in_bounds[i + 1 + in_offset], in_low);
+        v_low := least(in_bounds[i + 1 + 2 * in_offset], in_low);
         v_lows := v_lows || v_low;
-        v_entries := v_entries || case when v_low = in_bounds[i + 1] then in_bounds[i + 4] else 0 end;
+        v_entries := v_entries || case when v_low = in_low then 0 else in_bounds[i + 2 + 2 * in_offset] end;
     end loop;
     select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
         select l.tid, l.reserved_at 
@@ -989,7 +1019,7 @@ in_kind: the kind. in_before: those with a smaller number.
 Locks: the hints; what others have locked is left.$$;
 --;
 create or replace function _queue_bounds_name(in_kind text) returns text language sql stable as $$
-    select 'pyqueue.b' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
+    select 'pyqueue.bounds_' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
 $$;
 --;
 comment on function _queue_bounds_name(text) is
@@ -1002,7 +1032,10 @@ declare
     v_bounds bigint[];
 begin
     select h.bounds into v_bounds from queue_hint h where h.p_kind = in_kind order by h.id desc limit 1;
-    for i in 13 .. coalesce(cardinality(v_bounds), 0) by 5 loop
+    if (cardinality(v_bounds) - 12) % 7 <> 0 then -- of an older schema
+        return null;
+    end if;
+    for i in 13 .. coalesce(cardinality(v_bounds), 0) by 7 loop
         if v_bounds[i + 1] > in_now then
             return null;
         end if;
@@ -1018,7 +1051,7 @@ Result: bounds, see _queue_take; NULL where there are none, or they are of the f
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_bounds bigint[], out tids tid[], out expired bigint, out bounds bigint[]) language plpgsql as $$
 declare
-    v_lane constant integer := 8 + 5 * in_bounds[8]; -- 8: the timetable; 13, 18, …: the lanes
+    v_lane constant integer := case when in_bounds[8] = 0 then 8 else 6 + 7 * in_bounds[8] end; -- 8: the timetable; 13, 20, …: the lanes
     v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 8 then 5 else v_lane + 1 end]);
     v_low constant bigint := greatest(v_high - in_bounds[10], 0);
     v_start constant bigint := _queue_ticks();
@@ -1032,7 +1065,8 @@ begin
         select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
             select q.ctid as tid, q.reserved_at from delayed_queue q
             where q.p_kind = in_kind and -q.priority::integer = in_bounds[v_lane]
-                and q.ready_at between v_low and v_high and q.scheduled_at <= in_now
+                and q.ready_at between v_low and v_high and (q.ready_at, q.entry) < (in_bounds[v_lane + 1], in_bounds[v_lane + 2])
+                and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
     v_took := _queue_ticks() - v_start;
@@ -1049,7 +1083,7 @@ begin
         bounds[9] := 9223372036854775807;
         bounds[10] := 100000; -- the recent past is where there is much
         bounds[8] := in_bounds[8] + 1;
-        if v_lane + 5 > cardinality(in_bounds) then
+        if 13 + 7 * in_bounds[8] > cardinality(in_bounds) then
             bounds[8] := 0;
             bounds[4] := bounds[11];
             bounds[11] := 0;
@@ -1128,22 +1162,23 @@ begin
         from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
     loop
         while v_bounds[v_lane] < v_rank loop
-            v_lane := v_lane + 5;
+            v_lane := v_lane + 7;
         end loop;
         if v_bounds[v_lane] = v_rank then
-            v_bounds[v_lane + 1] := v_last;
-            v_bounds[v_lane + 2] := least(v_bounds[v_lane + 2], v_last);
-            v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
-            v_bounds[v_lane + 4] := v_entry;
-        elsif cardinality(v_bounds) < 12 + 5 * 32 then
-            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 2000000, v_last - 2000000, v_entry]
-                || v_bounds[v_lane:];
+            v_bounds[v_lane + 1:v_lane + 2] := array[v_last, v_entry];
+            for i in v_lane + 3 .. v_lane + 5 by 2 loop
+                if (v_last, v_entry) < (v_bounds[i], v_bounds[i + 1]) then
+                    v_bounds[i:i + 1] := array[v_last, v_entry];
+                end if;
+            end loop;
+        elsif cardinality(v_bounds) < 12 + 7 * 32 then
+            v_bounds := v_bounds[:v_lane - 1]
+                || array[v_rank, v_last, v_entry, v_last - 2000000, 0, v_last - 2000000, 0] || v_bounds[v_lane:];
         end if;
     end loop;
     if v_turns then
-        for i in 13 .. cardinality(v_bounds) by 5 loop
-            v_bounds[i + 3] := v_bounds[i + 2];
-            v_bounds[i + 2] := v_bounds[i + 1];
+        for i in 14 .. cardinality(v_bounds) by 7 loop
+            v_bounds[i + 2:i + 5] := v_bounds[i:i + 3];
         end loop;
         v_bounds[7] := v_bounds[6];
         v_bounds[6] := v_bounds[5];
@@ -1152,6 +1187,11 @@ begin
     if (v_turns or not v_known) and in_tids is not null or v_bounds[4] > 5000 and (v_turns or in_offset = 2) then
         insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
         perform _queue_forget_hints(in_kind, v_id - 100);
+    end if;
+    if cardinality(v_bounds) = 19 and v_bounds[4] > 5000 and (v_turns or not v_known or in_bounds[4] <= 5000) then
+        insert into queue_hold (p_kind, until, entries, line)
+        select in_kind, in_now + coalesce(max(k.timeout_seconds), 300) * 1000000, '{}', v_bounds[13:15]
+        from queue_kind k where k.p_kind = in_kind;
     end if;
     perform set_config(in_name, v_bounds::text, false);
 end $$;
@@ -1210,9 +1250,12 @@ begin
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
             v_found := _queue_ticks();
             v_first := _queue_promote(in_kind, v_low, in_now, case when slow then in_now - 1000000 else 0 end, in_max);
-            for i in 14 .. case when slow or v_offset is null then 0 else cardinality(v_bounds) end by 5 loop
-                v_bounds[i + 3] := case when v_first < v_bounds[i] then 0 else v_bounds[i + 3] end;
-                v_bounds[i:i + 2] := array[least(v_bounds[i], v_first), least(v_bounds[i + 1], v_first), least(v_bounds[i + 2], v_first)];
+            for i in 14 .. case when slow or v_offset is null then 0 else cardinality(v_bounds) end by 7 loop
+                for v_place in i .. i + 4 by 2 loop
+                    if v_first <= v_bounds[v_place] then
+                        v_bounds[v_place:v_place + 1] := array[v_first, 0];
+                    end if;
+                end loop;
             end loop;
             v_start := v_start + _queue_ticks() - v_found;
         end if;
@@ -1229,8 +1272,7 @@ begin
         or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_bounds[14] then -- the common case of the same
-        v_bounds[14] := v_last;
-        v_bounds[17] := v_entry;
+        v_bounds[14:15] := array[v_last, v_entry];
         perform set_config(v_name, v_bounds::text, false);
     elsif v_first is not null and v_offset is not null then
         perform set_config(v_name, v_bounds::text, false);
@@ -1255,8 +1297,8 @@ message that is pushed with a time in the past may come a second late.
 bounds (none; {n}: n messages taken by slow scans; whole from 64 on, where another has them, or after a scan of over 20 ms): 1
 when the next look from the start or behind the bounds may come, 2 when one from the marks, 3 when the marks move on; 4 what the
 last scan from the start took; 5 to 7 bound, newer and older mark of the timetable; 8 to 11 the look back: its lane, its place,
-its span and what its round has taken; 12 bound of queue_hold; then rank (the priority, negated), bound, newer and older mark
-and the bound's entry of each lane, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;
+its span and what its round has taken; 12 bound of queue_hold; then rank (the priority, negated), bound, newer and older mark of
+each lane, each of the three a place and an entry, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;
 --;
 create or replace function _queue_bury(in_entries bigint[], in_error text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -1877,7 +1919,7 @@ begin
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
-    if v_left = 1 and cardinality(v_bounds) = 17 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
+    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
         and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         -- most calls: one message that nobody had, from the bounds on, with no other look due; what _queue_take does, in one statement
@@ -1886,7 +1928,7 @@ begin
         where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[17])
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[15])
                 and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_bounds[5] and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
@@ -1897,11 +1939,11 @@ begin
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, reserved_at, attempts, reserved_by, receipt, v_entry, v_place;
         if found then
-            if v_bounds[4] > 5000 then
+            if v_bounds[4] > 5000 and v_until < v_now + greatest(coalesce(v_kind.timeout_seconds, 300), 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
             v_name := set_config(v_name, (case when priority = -v_bounds[13]
-                then v_bounds[:13] || v_place || v_bounds[15:16] || v_entry
+                then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
                 else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false); -- no more of it: let _queue_take look
             return next;
             return;
@@ -1924,6 +1966,57 @@ Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages; what others have locked is passed over, so no call waits for another. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
+create or replace function _queue_pop_many(in_kind queue_kind, in_max integer, in_now bigint)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text) language plpgsql as $$
+declare
+    v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0;
+    v_left integer := in_max;
+    v_take record;
+    v_rows integer;
+begin
+    loop
+        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        exit when v_take.tids is null;
+        return query
+            with d as (
+                delete from delayed_queue q
+                where q.ctid = any (v_take.tids) and q.pending is null
+                    and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
+                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
+                returning q.*, case when v_keeps then q end as message),
+            c as (
+                insert into queue_count (p_kind, pushed, popped)
+                select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d having count(*) > 0),
+            h as (
+                insert into queue_history
+                select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, in_now) e
+                where v_keeps),
+            m as (
+                insert into queue_dedup (p_kind, p_key, ended_at)
+                select d.p_kind, (d.message).p_key, in_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
+                where v_keeps order by 2, 1
+                on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
+            select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
+                d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text
+            from d order by -d.priority::integer, d.ready_at, d.entry;
+        get diagnostics v_rows = row_count;
+        if v_take.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        end if;
+        exit when v_rows = cardinality(v_take.tids);
+        perform _queue_end_expired(v_take.tids, in_now);
+        v_left := v_left - v_rows;
+        exit when v_left = 0;
+    end loop;
+end $$;
+--;
+comment on function _queue_pop_many(queue_kind, integer, bigint) is
+$$What queue_pop does in all cases but the most frequent.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call.
+Result and locks: those of queue_pop.$$;
+--;
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -1933,11 +2026,14 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_keeps boolean;
-    v_left integer := coalesce(in_max_messages, 1);
+    v_ticks constant bigint := _queue_ticks();
+    v_name text := _queue_bounds_name(in_kind);
+    v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
+    v_pushed integer;
+    v_entry bigint;
+    v_place bigint;
+    v_left constant integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
-    v_take record;
-    v_rows integer;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
         perform _queue_check_kind(in_kind, 100);
@@ -1952,41 +2048,35 @@ begin
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
-    v_keeps := v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0;
-    loop
-        v_take := _queue_take(in_kind, v_left, v_now);
-        exit when v_take.tids is null;
-        return query
-            with d as (
-                delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null
-                    and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647)
-                    and (v_kind.payload_shape is null or _queue_misfit(v_kind.payload_shape, q.payload) is null)
-                returning q.*, case when v_keeps then q end as message),
-            c as (
-                insert into queue_count (p_kind, pushed, popped)
-                select in_kind, count(*) - count(d.source_kind), count(*) from d having count(*) > 0),
-            h as (
-                insert into queue_history
-                select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, v_now) e
-                where v_keeps),
-            m as (
-                insert into queue_dedup (p_kind, p_key, ended_at)
-                select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-                where v_keeps order by 2, 1
-                on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-            select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
-                d.scheduled_at_initially, d.created_at, v_now, d.attempts + 1, null::text
-            from d order by -d.priority::integer, d.ready_at, d.entry;
-        get diagnostics v_rows = row_count;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind, v_take.expired, v_take.expired);
+    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
+        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
+        and v_bounds[3] <= v_ticks + 4000000 and v_ticks < least(v_bounds[2], v_bounds[3])
+        and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        -- as in queue_reserve
+        delete from delayed_queue q
+        where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+            select l.ctid from delayed_queue l
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[15])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_bounds[5] and v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_bounds[13] and h.scheduled_at <= v_now)
+            order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+            q.created_at, v_now, q.attempts + 1, null::text, (q.source_kind is null)::integer, q.entry, q.ready_at
+        into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, reserved_at, attempts, reserved_by, v_pushed, v_entry, v_place;
+        if found then
+            insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
+            v_name := set_config(v_name, (case when priority = -v_bounds[13]
+                then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
+                else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false);
+            return next;
+            return;
         end if;
-        exit when v_rows = cardinality(v_take.tids);
-        perform _queue_end_expired(v_take.tids, v_now);
-        v_left := v_left - v_rows;
-        exit when v_left = 0;
-    end loop;
+    end if;
+    return query select m.* from _queue_pop_many(v_kind, v_left, v_now) m;
 end $$;
 --;
 comment on function queue_pop(text, integer, jsonb) is
@@ -2713,6 +2803,7 @@ revoke all on function
     _queue_find_expired(text, bigint, bigint, integer),
     _queue_fold_counts(bigint),
     _queue_forget_hints(text, bigint),
+    _queue_held(text, bigint, bigint[], bigint),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_is_receipt(text),
     _queue_is_remembered(text, text, bigint),
@@ -2728,6 +2819,7 @@ revoke all on function
     _queue_nack(bigint, bytea, jsonb, bigint),
     _queue_newest(delayed_queue),
     _queue_number(jsonb, text, numeric, numeric),
+    _queue_pop_many(queue_kind, integer, bigint),
     _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_prune_by_the_way(text, bigint, bigint),
     _queue_prune_kind(text, bigint, bigint),

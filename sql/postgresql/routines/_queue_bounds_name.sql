@@ -1,5 +1,5 @@
 create or replace function _queue_bounds_name(in_kind text) returns text language sql stable as $$
-    select 'pyqueue.b' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
+    select 'pyqueue.bounds_' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
 $$;
 
 comment on function _queue_bounds_name(text) is

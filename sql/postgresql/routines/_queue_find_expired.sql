@@ -6,9 +6,12 @@ declare
 begin
     low := in_low;
     for v_hold in
-        select h.ctid as tid, h.until, h.entries from queue_hold h
+        select h.ctid as tid, h.until, h.entries, h.line from queue_hold h
         where h.p_kind = in_kind and h.until between in_low and in_now order by h.p_kind, h.until limit 100
     loop
+        if v_hold.line is not null then
+            v_hold.entries := _queue_held(in_kind, v_hold.until, v_hold.line, in_now);
+        end if;
         v_found := array(
             select q.ctid from delayed_queue q
             where q.entry = any (v_hold.entries) and q.p_kind = in_kind and q.reserved_at is not null

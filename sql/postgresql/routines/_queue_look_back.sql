@@ -1,7 +1,7 @@
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_bounds bigint[], out tids tid[], out expired bigint, out bounds bigint[]) language plpgsql as $$
 declare
-    v_lane constant integer := 8 + 5 * in_bounds[8]; -- 8: the timetable; 13, 18, …: the lanes
+    v_lane constant integer := case when in_bounds[8] = 0 then 8 else 6 + 7 * in_bounds[8] end; -- 8: the timetable; 13, 20, …: the lanes
     v_high constant bigint := least(in_bounds[9], in_bounds[case when v_lane = 8 then 5 else v_lane + 1 end]);
     v_low constant bigint := greatest(v_high - in_bounds[10], 0);
     v_start constant bigint := _queue_ticks();
@@ -15,7 +15,8 @@ begin
         select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
             select q.ctid as tid, q.reserved_at from delayed_queue q
             where q.p_kind = in_kind and -q.priority::integer = in_bounds[v_lane]
-                and q.ready_at between v_low and v_high and q.scheduled_at <= in_now
+                and q.ready_at between v_low and v_high and (q.ready_at, q.entry) < (in_bounds[v_lane + 1], in_bounds[v_lane + 2])
+                and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
     v_took := _queue_ticks() - v_start;
@@ -32,7 +33,7 @@ begin
         bounds[9] := 9223372036854775807;
         bounds[10] := 100000; -- the recent past is where there is much
         bounds[8] := in_bounds[8] + 1;
-        if v_lane + 5 > cardinality(in_bounds) then
+        if 13 + 7 * in_bounds[8] > cardinality(in_bounds) then
             bounds[8] := 0;
             bounds[4] := bounds[11];
             bounds[11] := 0;

@@ -37,22 +37,23 @@ begin
         from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
     loop
         while v_bounds[v_lane] < v_rank loop
-            v_lane := v_lane + 5;
+            v_lane := v_lane + 7;
         end loop;
         if v_bounds[v_lane] = v_rank then
-            v_bounds[v_lane + 1] := v_last;
-            v_bounds[v_lane + 2] := least(v_bounds[v_lane + 2], v_last);
-            v_bounds[v_lane + 3] := least(v_bounds[v_lane + 3], v_last);
-            v_bounds[v_lane + 4] := v_entry;
-        elsif cardinality(v_bounds) < 12 + 5 * 32 then
-            v_bounds := v_bounds[:v_lane - 1] || array[v_rank, v_last, v_last - 2000000, v_last - 2000000, v_entry]
-                || v_bounds[v_lane:];
+            v_bounds[v_lane + 1:v_lane + 2] := array[v_last, v_entry];
+            for i in v_lane + 3 .. v_lane + 5 by 2 loop
+                if (v_last, v_entry) < (v_bounds[i], v_bounds[i + 1]) then
+                    v_bounds[i:i + 1] := array[v_last, v_entry];
+                end if;
+            end loop;
+        elsif cardinality(v_bounds) < 12 + 7 * 32 then
+            v_bounds := v_bounds[:v_lane - 1]
+                || array[v_rank, v_last, v_entry, v_last - 2000000, 0, v_last - 2000000, 0] || v_bounds[v_lane:];
         end if;
     end loop;
     if v_turns then
-        for i in 13 .. cardinality(v_bounds) by 5 loop
-            v_bounds[i + 3] := v_bounds[i + 2];
-            v_bounds[i + 2] := v_bounds[i + 1];
+        for i in 14 .. cardinality(v_bounds) by 7 loop
+            v_bounds[i + 2:i + 5] := v_bounds[i:i + 3];
         end loop;
         v_bounds[7] := v_bounds[6];
         v_bounds[6] := v_bounds[5];
@@ -61,6 +62,11 @@ begin
     if (v_turns or not v_known) and in_tids is not null or v_bounds[4] > 5000 and (v_turns or in_offset = 2) then
         insert into queue_hint (p_kind, bounds) values (in_kind, v_bounds) returning id into v_id;
         perform _queue_forget_hints(in_kind, v_id - 100);
+    end if;
+    if cardinality(v_bounds) = 19 and v_bounds[4] > 5000 and (v_turns or not v_known or in_bounds[4] <= 5000) then
+        insert into queue_hold (p_kind, until, entries, line)
+        select in_kind, in_now + coalesce(max(k.timeout_seconds), 300) * 1000000, '{}', v_bounds[13:15]
+        from queue_kind k where k.p_kind = in_kind;
     end if;
     perform set_config(in_name, v_bounds::text, false);
 end $$;

@@ -14,9 +14,9 @@ begin
             where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
         return;
-    elsif cardinality(in_bounds) = 17 then -- one priority in use: what stands before it, then it and what follows
-        v_low := least(in_bounds[14 + in_offset], in_low);
-        v_entry := case when v_low = in_bounds[14] then in_bounds[17] else 0 end;
+    elsif cardinality(in_bounds) = 19 then -- one priority in use: what stands before it, then it and what follows
+        v_low := least(in_bounds[14 + 2 * in_offset], in_low);
+        v_entry := case when v_low = in_low then 0 else in_bounds[15 + 2 * in_offset] end;
         select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end,
             (array_agg(r.entry))[count(*)]
         into tids, expired, last, last_entry
@@ -35,11 +35,11 @@ begin
             ) l limit in_max) r;
         return;
     end if;
-    for i in 13 .. cardinality(in_bounds) by 5 loop
+    for i in 13 .. cardinality(in_bounds) by 7 loop
         v_ranks := v_ranks || in_bounds[i];
-        v_low := least(in_bounds[i + 1 + in_offset], in_low);
+        v_low := least(in_bounds[i + 1 + 2 * in_offset], in_low);
         v_lows := v_lows || v_low;
-        v_entries := v_entries || case when v_low = in_bounds[i + 1] then in_bounds[i + 4] else 0 end;
+        v_entries := v_entries || case when v_low = in_low then 0 else in_bounds[i + 2 + 2 * in_offset] end;
     end loop;
     select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
         select l.tid, l.reserved_at 

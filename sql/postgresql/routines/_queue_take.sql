@@ -45,9 +45,12 @@ begin
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
             v_found := _queue_ticks();
             v_first := _queue_promote(in_kind, v_low, in_now, case when slow then in_now - 1000000 else 0 end, in_max);
-            for i in 14 .. case when slow or v_offset is null then 0 else cardinality(v_bounds) end by 5 loop
-                v_bounds[i + 3] := case when v_first < v_bounds[i] then 0 else v_bounds[i + 3] end;
-                v_bounds[i:i + 2] := array[least(v_bounds[i], v_first), least(v_bounds[i + 1], v_first), least(v_bounds[i + 2], v_first)];
+            for i in 14 .. case when slow or v_offset is null then 0 else cardinality(v_bounds) end by 7 loop
+                for v_place in i .. i + 4 by 2 loop
+                    if v_first <= v_bounds[v_place] then
+                        v_bounds[v_place:v_place + 1] := array[v_first, 0];
+                    end if;
+                end loop;
             end loop;
             v_start := v_start + _queue_ticks() - v_found;
         end if;
@@ -64,8 +67,7 @@ begin
         or v_start >= least(v_bounds[2], v_bounds[3]) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_remember(in_kind, v_name, v_bounds, v_offset, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_bounds[14] then -- the common case of the same
-        v_bounds[14] := v_last;
-        v_bounds[17] := v_entry;
+        v_bounds[14:15] := array[v_last, v_entry];
         perform set_config(v_name, v_bounds::text, false);
     elsif v_first is not null and v_offset is not null then
         perform set_config(v_name, v_bounds::text, false);
@@ -90,5 +92,5 @@ message that is pushed with a time in the past may come a second late.
 bounds (none; {n}: n messages taken by slow scans; whole from 64 on, where another has them, or after a scan of over 20 ms): 1
 when the next look from the start or behind the bounds may come, 2 when one from the marks, 3 when the marks move on; 4 what the
 last scan from the start took; 5 to 7 bound, newer and older mark of the timetable; 8 to 11 the look back: its lane, its place,
-its span and what its round has taken; 12 bound of queue_hold; then rank (the priority, negated), bound, newer and older mark
-and the bound's entry of each lane, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;
+its span and what its round has taken; 12 bound of queue_hold; then rank (the priority, negated), bound, newer and older mark of
+each lane, each of the three a place and an entry, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;

@@ -7,11 +7,14 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_keeps boolean;
-    v_left integer := coalesce(in_max_messages, 1);
+    v_ticks constant bigint := _queue_ticks();
+    v_name text := _queue_bounds_name(in_kind);
+    v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
+    v_pushed integer;
+    v_entry bigint;
+    v_place bigint;
+    v_left constant integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
-    v_take record;
-    v_rows integer;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
         perform _queue_check_kind(in_kind, 100);
@@ -26,41 +29,35 @@ begin
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
-    v_keeps := v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0;
-    loop
-        v_take := _queue_take(in_kind, v_left, v_now);
-        exit when v_take.tids is null;
-        return query
-            with d as (
-                delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null
-                    and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647)
-                    and (v_kind.payload_shape is null or _queue_misfit(v_kind.payload_shape, q.payload) is null)
-                returning q.*, case when v_keeps then q end as message),
-            c as (
-                insert into queue_count (p_kind, pushed, popped)
-                select in_kind, count(*) - count(d.source_kind), count(*) from d having count(*) > 0),
-            h as (
-                insert into queue_history
-                select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, v_now) e
-                where v_keeps),
-            m as (
-                insert into queue_dedup (p_kind, p_key, ended_at)
-                select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-                where v_keeps order by 2, 1
-                on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-            select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
-                d.scheduled_at_initially, d.created_at, v_now, d.attempts + 1, null::text
-            from d order by -d.priority::integer, d.ready_at, d.entry;
-        get diagnostics v_rows = row_count;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind, v_take.expired, v_take.expired);
+    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
+        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
+        and v_bounds[3] <= v_ticks + 4000000 and v_ticks < least(v_bounds[2], v_bounds[3])
+        and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        -- as in queue_reserve
+        delete from delayed_queue q
+        where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+            select l.ctid from delayed_queue l
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[15])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_bounds[5] and v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_bounds[13] and h.scheduled_at <= v_now)
+            order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+            q.created_at, v_now, q.attempts + 1, null::text, (q.source_kind is null)::integer, q.entry, q.ready_at
+        into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, reserved_at, attempts, reserved_by, v_pushed, v_entry, v_place;
+        if found then
+            insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
+            v_name := set_config(v_name, (case when priority = -v_bounds[13]
+                then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
+                else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false);
+            return next;
+            return;
         end if;
-        exit when v_rows = cardinality(v_take.tids);
-        perform _queue_end_expired(v_take.tids, v_now);
-        v_left := v_left - v_rows;
-        exit when v_left = 0;
-    end loop;
+    end if;
+    return query select m.* from _queue_pop_many(v_kind, v_left, v_now) m;
 end $$;
 
 comment on function queue_pop(text, integer, jsonb) is

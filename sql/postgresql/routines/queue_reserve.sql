@@ -37,7 +37,7 @@ begin
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
-    if v_left = 1 and cardinality(v_bounds) = 17 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
+    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
         and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         -- most calls: one message that nobody had, from the bounds on, with no other look due; what _queue_take does, in one statement
@@ -46,7 +46,7 @@ begin
         where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[17])
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[15])
                 and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_bounds[5] and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
@@ -57,11 +57,11 @@ begin
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, reserved_at, attempts, reserved_by, receipt, v_entry, v_place;
         if found then
-            if v_bounds[4] > 5000 then
+            if v_bounds[4] > 5000 and v_until < v_now + greatest(coalesce(v_kind.timeout_seconds, 300), 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
             v_name := set_config(v_name, (case when priority = -v_bounds[13]
-                then v_bounds[:13] || v_place || v_bounds[15:16] || v_entry
+                then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
                 else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false); -- no more of it: let _queue_take look
             return next;
             return;

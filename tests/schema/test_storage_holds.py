@@ -1,0 +1,118 @@
+"""Holds whose ends are noted by the stretch of the line that they were taken from, not one by one."""
+
+from __future__ import annotations
+
+from tests.conftest import Clock
+from tests.schema.storage import LANE, LOOK, MOST, PLACE, Session, another
+
+TIMEOUT = 300
+
+
+def begin(session: Session, clock: Clock) -> None:
+    """Have the session note the place from which on it takes messages, by taking one."""
+    session.push("before")
+    session.slow(clock.now)
+    session.change(rotate=0)
+    assert list(session.reserve()) == ["before"]
+    clock.advance(1)
+
+
+def notes(session: Session) -> list[tuple[int, bool]]:
+    """Return how many entries each note has, and whether it is of a stretch."""
+    return session.conn.execute(
+        "select cardinality(h.entries), h.line is not null from queue_hold h order by h.ctid"
+    ).fetchall()
+
+
+def test_what_is_taken_one_by_one_is_noted_once(session: Session, clock: Clock) -> None:
+    begin(session, clock)
+    noted = notes(session)
+    assert sorted(noted) == [(0, True), (1, False)]
+    for key in "abc":
+        session.push(key)
+        assert list(session.reserve()) == [key]
+    assert notes(session) == noted
+
+
+def test_a_hold_that_ends_before_those_of_its_stretch_has_a_note_of_its_own(
+    session: Session, clock: Clock
+) -> None:
+    begin(session, clock)
+    before = notes(session)
+    session.push("short")
+    session.reserve(timeout_seconds=TIMEOUT - 1)
+    assert notes(session) == [*before, (1, False)]
+
+
+def test_holds_of_a_stretch_come_back_when_they_expire(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    begin(session, clock)
+    receipts: dict[str, str] = {}
+    for key in ("kept", "acked", "extended", "lost"):
+        session.push(key)
+        receipts |= session.reserve()
+    session.conn.execute("select queue_ack(%s)", [receipts["acked"]])
+    session.conn.execute("select queue_extend(%s, 1000)", [receipts["extended"]])
+    clock.advance(TIMEOUT + 1)
+    session.push("new")
+    with another(session, database_url) as other:
+        other.slow(clock.now, mark=clock.now)
+        other.change(hold=0)
+        found: list[str] = []
+        for _ in range(6):
+            other.change(marks=0)
+            found += other.reserve(timeout_seconds=5000)
+        assert sorted(found) == ["before", "kept", "lost", "new"]
+        clock.advance(1000 - TIMEOUT)
+        other.change(marks=0)
+        assert list(other.reserve()) == ["extended"]
+
+
+def test_a_stretch_ends_where_the_next_one_begins(session: Session, clock: Clock) -> None:
+    begin(session, clock)
+    session.push("first")
+    session.reserve()
+    clock.advance(1)
+    session.push("turn")
+    session.change(rotate=0)
+    session.reserve()
+    clock.advance(1)
+    session.push("second")
+    session.reserve()
+    stretches = session.conn.execute(
+        "select array(select q.p_key from delayed_queue q where q.entry = any(e) order by q.entry)"
+        " from queue_hold h, _queue_held(h.p_kind, h.until, h.line, %s) e"
+        " where h.line is not null order by h.until",
+        [clock.now],
+    ).fetchall()
+    assert stretches == [(["before", "first"],), (["turn", "second"],)]
+
+
+def test_the_look_back_ends_before_the_bound(session: Session, clock: Clock) -> None:
+    """What stands at the bound is for the scan: a look back that finds it would begin again at once."""
+    for key in "abc":
+        session.push(key)
+    session.slow(clock.now)
+    assert list(session.reserve()) == ["a"]
+    session.change(lane=1, look=0)
+    assert list(session.reserve()) == ["b"]
+    assert session.bounds[LANE] != 1 or session.bounds[PLACE] < MOST
+    assert session.bounds[LOOK] > 0
+
+
+def test_a_pop_from_the_bounds_takes_in_order_and_once(session: Session, clock: Clock) -> None:
+    session.slow(clock.now)
+    session.push("held")
+    session.reserve()
+    for key, priority in (("b", 0), ("c", 0), ("a", 3)):
+        session.push(key, priority=priority)
+    popped = [
+        session.conn.execute("select p_key, attempts from queue_pop(%s)", [session.kind]).fetchall()
+        for _ in range(4)
+    ]
+    assert popped == [[("a", 1)], [("b", 1)], [("c", 1)], []]
+    counts = session.conn.execute(
+        "select pushed_total, popped_total, total from queue_stats where p_kind = %s", [session.kind]
+    ).fetchone()
+    assert counts == (4, 3, 1)
