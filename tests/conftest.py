@@ -21,6 +21,7 @@ from pytest_postgresql.janitor import DatabaseJanitor
 
 from pyqueue_sql import migrate
 from pyqueue_sql.embedded import start_server
+from tests.servers import POSTGRESQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,6 @@ pytest_plugins = ["tests.servers.plugin"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-_server_line = pytest.StashKey[str]()
 _numbers = itertools.count(1)
 
 
@@ -118,7 +118,8 @@ def describe(request: pytest.FixtureRequest, url: str, kind: str) -> Server:
     """Return the server behind the URL, and remember what it is for the summary."""
     with psycopg.connect(url) as conn:
         info, version = conn.info, conn.info.parameter_status("server_version")
-        request.config.stash[_server_line] = f"PostgreSQL {version} on port {info.port} ({kind})"
+        about = f"server: PostgreSQL {version} on port {info.port} ({kind})"
+        request.config.stash[POSTGRESQL] = [about]
         return Server(
             host=info.host,
             port=info.port,
@@ -134,12 +135,6 @@ def pytest_report_header() -> str:
     """Say before the tests which PostgreSQL they are going to use."""
     given = f"the one of {URL_VARIABLE}" if os.environ.get(URL_VARIABLE) else "embedded"
     return f"PostgreSQL: {given}"
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say after the tests which PostgreSQL they ran on."""
-    if used := terminalreporter.config.stash.get(_server_line, None):
-        terminalreporter.write_line(f"server: {used}")
 
 
 def install_schema(host: str, port: int, user: str, dbname: str, password: str | None, **_: object) -> None:

@@ -7,3 +7,8 @@ unpacked below .venv and not installed (neither needs root), else from a contain
 from tests.servers.starting import Running, UnavailableError, start
 
 __all__ = ["Running", "UnavailableError", "start"]
+
+import pytest
+
+POSTGRESQL = pytest.StashKey[list[str]]()
+"""Which PostgreSQL there was, for the report."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import tarfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CACHE = Path(__file__).parents[2] / ".venv" / "servers"
 PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/mysql/bin", "/opt/homebrew/bin")
@@ -67,13 +72,9 @@ def unpacked(name: str) -> Binaries:
             raise UnavailableError("this system has no apt-get to fetch it with")
         if name in SUITES and not KEYRING.exists():
             raise UnavailableError(f"its package is in Debian's sid, and {KEYRING} isn't there")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        fetch(name, folder / "apt")
-        for archive in sorted((folder / "apt" / "archives").glob("*.deb")):
-            unpack(archive, folder)
-        shutil.rmtree(folder / "apt")
-        (folder / "complete").touch()
+        with alone(name):
+            if not (folder / "complete").exists():
+                fill(folder, name)
     [loader] = [one for one in folder.rglob("ld-linux*.so.*") if one.is_file()][:1]
     libraries = sorted({str(one.parent) for one in folder.rglob("*.so.*") if one.parent.name != "plugin"})
     program = next(folder.glob("usr/sbin/m*d"))
@@ -83,6 +84,26 @@ def unpacked(name: str) -> Binaries:
     command += [f"--character-sets-dir={files / 'charsets'}"]
     command += [f"--plugin-dir={plugins}" for plugins in folder.glob("usr/lib/**/plugin")]
     return Binaries(command, share_of(program, name), f"package {PACKAGES[name]}")
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Wait while another process fills the same folder."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def fill(folder: Path, name: str) -> None:
+    """Unpack the package and all that it depends on."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    fetch(name, folder / "apt")
+    for archive in sorted((folder / "apt" / "archives").glob("*.deb")):
+        unpack(archive, folder)
+    shutil.rmtree(folder / "apt")
+    (folder / "complete").touch()
 
 
 def fetch(name: str, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 A test that asks for `server_name` runs on each of them, or on those of its marker `servers`. Nothing is left
 out in silence: the end of the report says which server, or which scenarios for want of which capability.
+With `-n` each process of pytest-xdist has servers of its own.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.servers import POSTGRESQL
 from tests.servers.databases import Databases
 from tests.servers.starting import UnavailableError, start
 
@@ -92,6 +94,9 @@ def variable(name: str) -> str:
 
 
 POOL = pytest.StashKey[Pool]()
+SAID = pytest.StashKey[dict[str, list[str]]]()
+"""What each process has to report."""
+SERVERS = "servers"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -150,9 +155,25 @@ def can_run(item: pytest.Item, pool: Pool) -> bool:
     return not lacking
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Give what there was and what wasn't to the process that reports it."""
+    output = getattr(session.config, "workeroutput", session.config.stash.setdefault(SAID, {}))
+    output[SERVERS] = [*session.config.stash.get(POSTGRESQL, []), *session.config.stash[POOL].lines()]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take it from a process of pytest-xdist."""
+    said = node.config.stash.setdefault(SAID, {})
+    said[node.gateway.id] = getattr(node, "workeroutput", {}).get(SERVERS, [])
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say after the tests which servers they ran on and what was left out."""
-    for line in terminalreporter.config.stash[POOL].lines():
+    said = terminalreporter.config.stash.get(SAID, {})
+    if any(name != SERVERS for name in said):
+        del said[SERVERS]  # this process only handed the tests out
+    for line in sorted({line for lines in said.values() for line in lines}):
         loud = "LEFT OUT" in line
         terminalreporter.write_line(line, yellow=loud, bold=loud)
 
