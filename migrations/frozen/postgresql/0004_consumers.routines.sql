@@ -524,7 +524,7 @@ begin
                 return;
             end if;
         else
-            perform setval(v_event, v_time << 21 | q.xmin::text::bigint & 2097151)
+            perform setval(v_event, (v_time << 21) + (q.xmin::text::bigint & 2097151))
             from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
         end if;
     end if;
@@ -2592,7 +2592,10 @@ begin
     foreach p_kind in array _queue_check_kinds(in_kinds) loop
         v_slot := hashtext(p_kind) & 15;
         channel := 'pyqueue_' || v_slot;
-        perform pg_advisory_lock_shared(v_class, v_slot);
+        for i in 1 .. 100 loop -- only a push that asks at this instant is in the way
+            exit when pg_try_advisory_lock_shared(v_class, v_slot);
+            perform pg_sleep(0.001);
+        end loop;
         -- before the look: what is committed by now, it sees
         v_pending := not (pg_try_advisory_lock(v_class, 16 + v_slot) and pg_advisory_unlock(v_class, 16 + v_slot));
         select r.ready, r.next_at into ready, next_at from _queue_ready(p_kind, v_now) r;
@@ -2617,7 +2620,7 @@ the wait began, and after each event: an event is sent at most once in 50 ms a c
 was ready and then couldn't be reserved counts as not ready. Without LISTEN, or behind a pooler that shares sessions, don't call this:
 poll. The mark lasts as long as the session, or until pg_advisory_unlock_all().
 Errors: PQ001 for kinds.
-Locks: a shared advisory lock of the session for each channel, 16 at the most.
+Locks: a shared advisory lock of the session for each channel, 16 at the most; it waits for none of them.
 Where the idea comes from: LISTEN and NOTIFY, as Keuss uses its signaller.$$;
 --;
 create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text, out alive boolean,
@@ -2630,6 +2633,7 @@ declare
     v_new queue_worker;
     v_old queue_worker;
     v_own integer;
+    v_alive boolean;
 begin
     if (char_length(in_worker) between 1 and 200) is not true then
         perform _queue_fail('PQ001', 'worker', in_worker, 'must have 1 to 200 characters');
@@ -2644,7 +2648,9 @@ begin
     alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
-    if v_old.session_id = pg_backend_pid() and _queue_is_alive(v_old.session_lock, v_old.session_id, null, v_now) then
+    v_alive := _queue_is_alive(v_old.session_lock, v_old.session_id,
+        (v_old.heartbeat_at + v_old.timeout_seconds * 1000000)::bigint, v_now);
+    if v_alive and v_old.session_id = pg_backend_pid() then
         v_own := v_old.session_lock;
     end if;
     if alive and coalesce(_queue_boolean(in_options, 'session'), false) then
@@ -2659,8 +2665,7 @@ begin
     end if;
     if not alive then
         delete from queue_worker w where w.worker = in_worker;
-        started_at := coalesce(v_old.started_at, v_now);
-        expires_at := v_now;
+        started_at := case when v_alive then v_old.started_at else v_now end;
         reaps := false;
         return;
     end if;
@@ -2671,6 +2676,7 @@ begin
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
         timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
+        started_at = case when v_alive then w.started_at else excluded.started_at end,
         heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id
     returning w.* into v_new;
     started_at := v_new.started_at;
@@ -2690,7 +2696,7 @@ scalar values): what people should see of it; session (true: it is alive as long
 no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts). What isn't given stays as it
 is, but for session, which is to be given in each call; null brings the default back.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL where it is alive by
-its session; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
+its session or has left; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
 them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
 Locks: the worker, and with session a lock of the session, in its end the sign that the worker is gone.

@@ -23,7 +23,7 @@ begin
                 return;
             end if;
         else
-            perform setval(v_event, v_time << 21 | q.xmin::text::bigint & 2097151)
+            perform setval(v_event, (v_time << 21) + (q.xmin::text::bigint & 2097151))
             from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
         end if;
     end if;

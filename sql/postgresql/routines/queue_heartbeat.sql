@@ -8,6 +8,7 @@ declare
     v_new queue_worker;
     v_old queue_worker;
     v_own integer;
+    v_alive boolean;
 begin
     if (char_length(in_worker) between 1 and 200) is not true then
         perform _queue_fail('PQ001', 'worker', in_worker, 'must have 1 to 200 characters');
@@ -22,7 +23,9 @@ begin
     alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
-    if v_old.session_id = pg_backend_pid() and _queue_is_alive(v_old.session_lock, v_old.session_id, null, v_now) then
+    v_alive := _queue_is_alive(v_old.session_lock, v_old.session_id,
+        (v_old.heartbeat_at + v_old.timeout_seconds * 1000000)::bigint, v_now);
+    if v_alive and v_old.session_id = pg_backend_pid() then
         v_own := v_old.session_lock;
     end if;
     if alive and coalesce(_queue_boolean(in_options, 'session'), false) then
@@ -37,8 +40,7 @@ begin
     end if;
     if not alive then
         delete from queue_worker w where w.worker = in_worker;
-        started_at := coalesce(v_old.started_at, v_now);
-        expires_at := v_now;
+        started_at := case when v_alive then v_old.started_at else v_now end;
         reaps := false;
         return;
     end if;
@@ -49,6 +51,7 @@ begin
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
         timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
+        started_at = case when v_alive then w.started_at else excluded.started_at end,
         heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id
     returning w.* into v_new;
     started_at := v_new.started_at;
@@ -68,7 +71,7 @@ scalar values): what people should see of it; session (true: it is alive as long
 no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts). What isn't given stays as it
 is, but for session, which is to be given in each call; null brings the default back.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL where it is alive by
-its session; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
+its session or has left; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
 them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
 Locks: the worker, and with session a lock of the session, in its end the sign that the worker is gone.

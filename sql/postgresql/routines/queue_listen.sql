@@ -12,7 +12,10 @@ begin
     foreach p_kind in array _queue_check_kinds(in_kinds) loop
         v_slot := hashtext(p_kind) & 15;
         channel := 'pyqueue_' || v_slot;
-        perform pg_advisory_lock_shared(v_class, v_slot);
+        for i in 1 .. 100 loop -- only a push that asks at this instant is in the way
+            exit when pg_try_advisory_lock_shared(v_class, v_slot);
+            perform pg_sleep(0.001);
+        end loop;
         -- before the look: what is committed by now, it sees
         v_pending := not (pg_try_advisory_lock(v_class, 16 + v_slot) and pg_advisory_unlock(v_class, 16 + v_slot));
         select r.ready, r.next_at into ready, next_at from _queue_ready(p_kind, v_now) r;
@@ -37,5 +40,5 @@ the wait began, and after each event: an event is sent at most once in 50 ms a c
 was ready and then couldn't be reserved counts as not ready. Without LISTEN, or behind a pooler that shares sessions, don't call this:
 poll. The mark lasts as long as the session, or until pg_advisory_unlock_all().
 Errors: PQ001 for kinds.
-Locks: a shared advisory lock of the session for each channel, 16 at the most.
+Locks: a shared advisory lock of the session for each channel, 16 at the most; it waits for none of them.
 Where the idea comes from: LISTEN and NOTIFY, as Keuss uses its signaller.$$;
