@@ -116,7 +116,7 @@ source routines/_queue_take_in_row.sql
 source routines/_queue_turn_marks.sql
 source routines/_queue_ready.sql
 source routines/_queue_ready_kind.sql
-source routines/_queue_wait_lock.sql
+source routines/_queue_wait_kinds.sql
 source routines/_queue_wait_end.sql
 source routines/_queue_heartbeat.sql
 source routines/_queue_free.sql

@@ -17,7 +17,7 @@ drop procedure if exists _queue_heartbeat;
 --;
 drop procedure if exists _queue_wait_end;
 --;
-drop procedure if exists _queue_wait_lock;
+drop procedure if exists _queue_wait_kinds;
 --;
 drop procedure if exists _queue_ready_kind;
 --;

@@ -2710,10 +2710,11 @@ end;
 --;
 drop procedure if exists _queue_ready_kind;
 --;
-create procedure _queue_ready_kind(in in_kinds longtext character set utf8mb4, out out_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_ready_kind(in in_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number int, out out_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'The first of some kinds of which a message may be taken. What has landed in the inbox may be of any of them: a reserve of
 whatever kind takes it in.
-in_kinds: a JSON array of kinds. out_kind: the kind; NULL: none.
+in_kinds: the kinds, each followed by the character NUL: to take JSON apart would cost more than to look. in_number: how many. out_kind: the
+kind; NULL: none.
 Locks: as _queue_ready; a row of the inbox, if there is one.
 differs: on PostgreSQL it is a part of queue_wait.'
 begin
@@ -2728,8 +2729,9 @@ begin
         set v_landed = null; -- as in _queue_ready
         select i.id into v_landed from queue_inbox i order by i.id limit 1 for update skip locked;
     end if;
-    while not v_ready and v_place < json_length(in_kinds) do
-        set v_kind = json_unquote(json_extract(in_kinds, concat('$[', v_place, ']'))), v_place = v_place + 1;
+    while not v_ready and v_place < in_number do
+        set v_place = v_place + 1,
+            v_kind = substring_index(substring_index(in_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4), -1);
         if v_landed is null then
             call _queue_ready(v_kind, v_now, v_ready);
         else
@@ -2741,21 +2743,31 @@ begin
     set out_kind = if(v_ready, v_kind, null);
 end;
 --;
-drop procedure if exists _queue_wait_lock;
+drop procedure if exists _queue_wait_kinds;
 --;
-create procedure _queue_wait_lock(in in_kinds longtext character set utf8mb4, out out_lock varchar(64) character set utf8mb4)
-    comment 'The name of the lock that the one has who looks for all that wait for the same kinds.
-in_kinds: a JSON array of kinds. out_lock: the name, the same for every order of the kinds.
+create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    out out_number int, out out_lock varchar(64) character set utf8mb4)
+    comment 'What a wait needs of its kinds.
+in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that the one has who looks
+for all that wait for these kinds, in whatever order they name them.
+Errors: PQ001.
 differs: PostgreSQL has no need of it.'
 begin
-    declare v_kinds longtext character set utf8mb4;
+    declare v_kinds, v_sorted longtext character set utf8mb4;
+    declare v_place int default 0;
+    call _queue_check_kinds(in_kinds, v_kinds);
+    set out_kinds = '', out_number = json_length(v_kinds);
+    while v_place < out_number do
+        set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))), char(0 using utf8mb4)),
+            v_place = v_place + 1;
+    end while;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(k.kind) into v_kinds
+    select json_arrayagg(k.kind) into v_sorted
     from (
         select distinct j.kind
-        from json_table(in_kinds, '$[*]' columns (kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        from json_table(v_kinds, '$[*]' columns (kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
         order by j.kind limit 100) k;
-    set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_kinds), 256), 40));
+    set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
 end;
 --;
 drop procedure if exists _queue_wait_end;
@@ -3519,10 +3531,11 @@ Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
 Where the idea comes from: the long poll of SQS.
 differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
-same kinds one looks, every 25 ms (less often where a look takes over a millisecond), and the others stand in line for a named lock
+same kinds one looks, every 30 ms (less often where a look takes over a millisecond), and the others stand in line for a named lock
 that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
-    declare v_kinds longtext character set utf8mb4;
+    declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_number int;
     declare v_lock varchar(64) character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_start, v_look, v_now, v_until bigint;
@@ -3530,18 +3543,17 @@ begin
     declare v_pause decimal(20,6);
     declare exit handler for sqlexception begin call _queue_undo(v_open); call _queue_wait_end(); resignal; end;
     call _queue_wait_end();
-    call _queue_check_kinds(in_kinds, v_kinds);
+    call _queue_wait_kinds(in_kinds, v_kinds, v_number, v_lock);
     if in_timeout_seconds not between 0 and 300 then
         call _queue_fail('PQ001', 'timeout_seconds', trim(trailing '.' from trim(trailing '0' from in_timeout_seconds)),
             'must be a number from 0 to 300');
     end if;
-    call _queue_wait_lock(v_kinds, v_lock);
     call _queue_ticks(v_start);
     set v_look = v_start, v_until = v_start + coalesce(in_timeout_seconds, 5) * 1000000;
     again: loop
         call _queue_begin_alone();
         set v_open = true;
-        call _queue_ready_kind(v_kinds, v_kind);
+        call _queue_ready_kind(v_kinds, v_number, v_kind);
         call _queue_commit(true);
         set v_open = null;
         call _queue_ticks(v_now);
@@ -3549,7 +3561,7 @@ begin
             leave again;
         end if;
         if @pyqueue_wait is not null then -- this one looks for all
-            set v_pause = greatest(25000, 20 * (v_now - v_look));
+            set v_pause = greatest(30000, 20 * (v_now - v_look));
         else
             -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
             set v_first = get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand())));
@@ -3559,7 +3571,7 @@ begin
             set v_look = v_now;
             call _queue_ticks(v_now);
             -- who had it before is about to take what it has found
-            set v_pause = case when v_first is not true then 100000 when v_now - v_look < 2000 then 25000 else 3000 end;
+            set v_pause = case when v_first is not true then 100000 when v_now - v_look < 2000 then 30000 else 5000 end;
         end if;
         do sleep(greatest(0, least(v_pause, v_until - v_now)) * 0.000001);
         call _queue_ticks(v_look);

@@ -12,10 +12,11 @@ Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
 Where the idea comes from: the long poll of SQS.
 differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
-same kinds one looks, every 25 ms (less often where a look takes over a millisecond), and the others stand in line for a named lock
+same kinds one looks, every 30 ms (less often where a look takes over a millisecond), and the others stand in line for a named lock
 that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
-    declare v_kinds longtext character set utf8mb4;
+    declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_number int;
     declare v_lock varchar(64) character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_start, v_look, v_now, v_until bigint;
@@ -23,18 +24,17 @@ begin
     declare v_pause decimal(20,6);
     declare exit handler for sqlexception begin call _queue_undo(v_open); call _queue_wait_end(); resignal; end;
     call _queue_wait_end();
-    call _queue_check_kinds(in_kinds, v_kinds);
+    call _queue_wait_kinds(in_kinds, v_kinds, v_number, v_lock);
     if in_timeout_seconds not between 0 and 300 then
         call _queue_fail('PQ001', 'timeout_seconds', trim(trailing '.' from trim(trailing '0' from in_timeout_seconds)),
             'must be a number from 0 to 300');
     end if;
-    call _queue_wait_lock(v_kinds, v_lock);
     call _queue_ticks(v_start);
     set v_look = v_start, v_until = v_start + coalesce(in_timeout_seconds, 5) * 1000000;
     again: loop
         call _queue_begin_alone();
         set v_open = true;
-        call _queue_ready_kind(v_kinds, v_kind);
+        call _queue_ready_kind(v_kinds, v_number, v_kind);
         call _queue_commit(true);
         set v_open = null;
         call _queue_ticks(v_now);
@@ -42,7 +42,7 @@ begin
             leave again;
         end if;
         if @pyqueue_wait is not null then -- this one looks for all
-            set v_pause = greatest(25000, 20 * (v_now - v_look));
+            set v_pause = greatest(30000, 20 * (v_now - v_look));
         else
             -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
             set v_first = get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand())));
@@ -52,7 +52,7 @@ begin
             set v_look = v_now;
             call _queue_ticks(v_now);
             -- who had it before is about to take what it has found
-            set v_pause = case when v_first is not true then 100000 when v_now - v_look < 2000 then 25000 else 3000 end;
+            set v_pause = case when v_first is not true then 100000 when v_now - v_look < 2000 then 30000 else 5000 end;
         end if;
         do sleep(greatest(0, least(v_pause, v_until - v_now)) * 0.000001);
         call _queue_ticks(v_look);
