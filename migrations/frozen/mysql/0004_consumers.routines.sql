@@ -2810,7 +2810,7 @@ begin
     call _queue_boolean(in_options, 'stop', v_stop);
     select w.kinds, w.info, w.timeout_seconds, w.started_at into v_kinds, v_info, v_seconds, out_started
     from queue_worker w where w.worker = in_worker for update;
-    set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = in_now,
+    set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = null,
         out_started = coalesce(out_started, in_now);
     if out_alive and v_session then
         if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
@@ -3531,7 +3531,7 @@ Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
 Where the idea comes from: the long poll of SQS.
 differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
-same kinds one looks, every 30 ms (less often where a look takes over a millisecond), and the others stand in line for a named lock
+same kinds one looks, every 30 ms (less often where a look takes over 3 ms: a tenth of the time), and the others stand in line for a named lock
 that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
     declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3539,44 +3539,49 @@ begin
     declare v_lock varchar(64) character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_start, v_look, v_now, v_until bigint;
-    declare v_open, v_first boolean;
-    declare v_pause decimal(20,6);
+    declare v_took bigint default 0;
+    declare v_open, v_killed boolean;
+    declare v_pause int;
     declare exit handler for sqlexception begin call _queue_undo(v_open); call _queue_wait_end(); resignal; end;
-    call _queue_wait_end();
-    call _queue_wait_kinds(in_kinds, v_kinds, v_number, v_lock);
-    if in_timeout_seconds not between 0 and 300 then
-        call _queue_fail('PQ001', 'timeout_seconds', trim(trailing '.' from trim(trailing '0' from in_timeout_seconds)),
-            'must be a number from 0 to 300');
-    end if;
-    call _queue_ticks(v_start);
-    set v_look = v_start, v_until = v_start + coalesce(in_timeout_seconds, 5) * 1000000;
     again: loop
+        -- each look in a transaction, and nothing of ours between them: a wait doesn't keep an upgrade waiting
         call _queue_begin_alone();
         set v_open = true;
+        call _queue_ticks(v_look);
+        if v_start is null then
+            call _queue_wait_end();
+            call _queue_wait_kinds(in_kinds, v_kinds, v_number, v_lock);
+            if in_timeout_seconds not between 0 and 300 then
+                call _queue_fail('PQ001', 'timeout_seconds', trim(trailing '.' from trim(trailing '0' from in_timeout_seconds)),
+                    'must be a number from 0 to 300');
+            end if;
+            set v_start = v_look, v_until = v_look + coalesce(in_timeout_seconds, 5) * 1000000;
+        end if;
         call _queue_ready_kind(v_kinds, v_number, v_kind);
-        call _queue_commit(true);
-        set v_open = null;
         call _queue_ticks(v_now);
         if v_kind is not null or v_now not between v_start and v_until - 1 then
+            call _queue_wait_end();
+        end if;
+        call _queue_commit(true);
+        set v_open = null;
+        if v_kind is not null or v_now not between v_start and v_until - 1 then
             leave again;
-        end if;
-        if @pyqueue_wait is not null then -- this one looks for all
-            set v_pause = greatest(30000, 20 * (v_now - v_look));
+        elseif @pyqueue_wait is not null then -- this one looks for all
+            -- two looks that were slow, one after the other: not a machine that was busy for a moment
+            set v_pause = greatest(30000, least(5000000, 10 * least(v_took, v_now - v_look))), v_took = v_now - v_look;
+        elseif get_lock(v_lock, 0) then
+            set @pyqueue_wait = v_lock, v_pause = 30000;
+        -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
+        elseif get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand()))) then
+            set @pyqueue_wait = v_lock, v_pause = 5000; -- who had it is about to take what it has found
         else
-            -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
-            set v_first = get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand())));
-            if v_first then
-                set @pyqueue_wait = v_lock;
-            end if;
-            set v_look = v_now;
-            call _queue_ticks(v_now);
-            -- who had it before is about to take what it has found
-            set v_pause = case when v_first is not true then 100000 when v_now - v_look < 2000 then 30000 else 5000 end;
+            set v_pause = 100000;
         end if;
-        do sleep(greatest(0, least(v_pause, v_until - v_now)) * 0.000001);
-        call _queue_ticks(v_look);
+        select sleep(greatest(0, least(v_pause, v_until - v_now)) * 0.000001) into v_killed;
+        if v_killed then -- KILL QUERY ends the sleep alone
+            signal sqlstate '70100' set mysql_errno = 1317, message_text = 'Query execution was interrupted';
+        end if;
     end loop;
-    call _queue_wait_end();
     select v_kind as p_kind from (select 1 as one) o where v_kind is not null;
 end;
 --;

@@ -25,7 +25,7 @@ begin
     call _queue_boolean(in_options, 'stop', v_stop);
     select w.kinds, w.info, w.timeout_seconds, w.started_at into v_kinds, v_info, v_seconds, out_started
     from queue_worker w where w.worker = in_worker for update;
-    set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = in_now,
+    set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = null,
         out_started = coalesce(out_started, in_now);
     if out_alive and v_session then
         if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
