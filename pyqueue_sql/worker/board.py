@@ -58,7 +58,7 @@ class Board:
 
     Args:
         handlers: whose messages they are.
-        slots: how many handlers run at once.
+        slots: how many handlers of functions run at once, and how many of coroutines.
         tell: called from any thread, where `finished` has something again or there is room for more.
     """
 
@@ -144,15 +144,19 @@ class Board:
         """Return how many messages of a kind to reserve now."""
         with self._changed:
             one = self._kinds[kind]
-            waiting = sum(len(each.waiting) for each in self._kinds.values())
-            running = sum(each.running for each in self._kinds.values())
-            free = self.slots - running - waiting
+            busy = (
+                each.running + len(each.waiting)
+                for each in self._kinds.values()
+                if each.handler.is_async is one.handler.is_async
+            )
+            free = self.slots - sum(busy)
             limit = one.handler.concurrency
             if limit is not None:
                 free = min(free, limit - one.running - len(one.waiting))
-            ahead = self.pace.ahead(kind, limit)
-            # not one by one as they are done: half of them at once
-            refill = ahead - len(one.waiting) if 2 * len(one.waiting) <= ahead else 0
+            refill = self.pace.ahead(kind, limit) - len(one.waiting)
+            # not one by one as they are done, but half a batch at least
+            if refill < one.handler.max_messages and 2 * len(one.waiting) > self.pace.last(kind):
+                refill = 0
             return min(max(free, refill, 0), one.handler.max_messages)
 
     def surplus(self) -> list[Delivery]:

@@ -8,6 +8,7 @@ that messages are taken while others are settled.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import time
@@ -205,7 +206,8 @@ class Engine:
 
     def _tell(self) -> None:
         """Called from any thread: a handler is done."""
-        self._loop.call_soon_threadsafe(self._note)
+        with contextlib.suppress(RuntimeError):  # a function that went on after the end of the loop
+            self._loop.call_soon_threadsafe(self._note)
 
     def _note(self) -> None:
         self._done.set()

@@ -8,6 +8,8 @@ HORIZON_SECONDS = 0.5
 """How much work waits in a worker at the most. Longer batches would save little, and what waits here waits
 while another worker may have nothing to do."""
 MOST_AHEAD = 2000
+GROWTH = 4
+"""From one batch to the next, at the most."""
 WEIGHT = 0.2
 """Of the newest time in the mean."""
 
@@ -53,7 +55,11 @@ class Pace:
             return 0
         slots = min(self._slots, limit or self._slots)
         fit = min(int(slots * HORIZON_SECONDS / max(mean, 1e-7) / self._kinds), MOST_AHEAD)
-        return min(fit, 2 * self._got.get(kind, 0) + self._slots)
+        return min(fit, GROWTH * self.last(kind) + self._slots)
+
+    def last(self, kind: str) -> int:
+        """Return how many messages of a kind came at once the last time."""
+        return self._got.get(kind, 0)
 
     def got(self, kind: str, messages: int) -> None:
         """Take note of how many messages of a kind came at once."""
