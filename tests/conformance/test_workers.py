@@ -95,9 +95,8 @@ def test_D4_a_lost_session_is_a_dead_worker(
     queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
     worker = connect()
-    for _ in range(2):
-        beat = worker.heartbeat("w", session=True)
-    assert (beat.alive, beat.expires_at) == (True, None)
+    beats = [worker.heartbeat("w", session=True) for _ in range(2)]
+    assert [(one.alive, one.expires_at) for one in beats] == [(True, None)] * 2
     hold(worker, "w", "a")
     clock.advance(100)
     assert [one.reap() for one in (worker, queue)] == [[], []], "silent, but the session is there"

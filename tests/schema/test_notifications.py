@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from pyqueue_sql import Queue
 from tests.schema.listening import listening, same_channel
@@ -113,7 +114,8 @@ def test_a_push_before_a_session_listens_that_commits_later_is_found(
             found = pool.submit(listener.take, 1, POLL_S)
             time.sleep(2.5)
             slow.commit()
-            assert late(found.result(), {"slow": time.monotonic()}) == {}
+            pushed = {"slow": time.monotonic()}
+            assert late(found.result(), pushed) == {}
 
 
 FAILS = """
@@ -161,7 +163,7 @@ def test_without_a_session_that_listens_no_event_is_sent(
         channel = listener.queue.listen("mail")[0].channel
         listener.conn.execute("select pg_advisory_unlock_all()")
         assert channel not in {one.channel for one in listener.queue.listen("elsewhere")}
-        listener.conn.execute(f"listen {channel}")  # pyright: ignore[reportArgumentType]
+        listener.conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
         Queue(conn).push("mail", "a", 1)
         assert listener.events() == []
 
@@ -172,8 +174,9 @@ def test_every_notification_dropped_the_poll_finds_it(
     with listening(database_url, "mail", listens=False) as listener, ThreadPoolExecutor(1) as pool:
         found = pool.submit(listener.take, 1, 3)
         time.sleep(1.5)
-        Queue(conn).push("mail", "a", 1)
-        assert late(found.result(), {"a": time.monotonic()}, 3.5) == {}
+        pushed: dict[str, float] = {}
+        push_at(Queue(conn), time.monotonic(), 0, "a", pushed)
+        assert late(found.result(), pushed, 3.5) == {}
 
 
 def hold(queue: Queue, kind: str = "source") -> str:
