@@ -93,9 +93,11 @@ class Engine:
         self._keeper = Keeper(
             settings, self._board, list(handlers), self._ending, self._connect, self._listener, self._lost
         )
-        self._takes = Link("reserve", self._connect, self._ending)
+        self._takes = Link("reserve", self._connect, self._ending, self._opened)
         self._settles = Link("settle", self._connect, self._ending)
-        self._waits = Link("wait", self._connect, self._ending) if settings.notify and mysql else None
+        self._waits = (
+            Link("wait", self._connect, self._ending, self._opened) if settings.notify and mysql else None
+        )
         self._waiter = self._waits and Waiter(self._waits, [*handlers], settings.poll_seconds, self._hint)
 
     def stop(self) -> None:
@@ -203,6 +205,9 @@ class Engine:
 
     def _connect(self) -> Connection:
         return connect(self._settings.url, schema=self._settings.schema)
+
+    def _opened(self, _: object) -> None:
+        self._loop.call_soon_threadsafe(self._keeper.doubt)
 
     def _tell(self) -> None:
         """Called from any thread: a handler is done."""

@@ -61,7 +61,7 @@ class Keeper:
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
         self._tick = TICK_SECONDS
-        self._beat_at = 0.0
+        self._beaten_at = self._beat_at = 0.0
         self._reap_at = 0.0
         self._heartbeat: Heartbeat | None = None
         heard = None if listener is None else self._heard
@@ -93,6 +93,12 @@ class Keeper:
         tick = max(0.02, seconds / 8)
         if tick < self._tick:
             self._tick = tick
+            self._changed.set()
+
+    def doubt(self) -> None:
+        """Another connection is a new one, so this one may be lost without anybody having noticed."""
+        if time.monotonic() - self._beaten_at > TICK_SECONDS:
+            self._beat_at = 0.0
             self._changed.set()
 
     async def run(self) -> None:
@@ -136,6 +142,7 @@ class Keeper:
         )
         # where the session tells, only to learn whether others rely on this one to free what the dead held
         beats = BEATS if self._heartbeat.expires_at is not None else BEATS / 2
+        self._beaten_at = now
         self._beat_at = now + self._settings.heartbeat_seconds / beats
 
     async def _reap(self) -> None:

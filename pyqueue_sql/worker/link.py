@@ -146,7 +146,8 @@ class Link:
     async def _submit(self, job: Callable[[], T]) -> T:
         future: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put((job, future))
-        # a cancelled caller is not to leave the connection in the middle of a call
+        # a cancelled caller is not to leave the connection in the middle of a call, nor an error that nobody asks for
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(future)
 
     def _work(self) -> None:

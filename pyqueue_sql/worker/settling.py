@@ -97,7 +97,24 @@ def describe(error: BaseException) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
         trace = trace.tb_next
-    return clean("".join(traceback.format_exception(type(error), error, trace)).strip())
+    try:
+        told = traceback.TracebackException(type(error), error, trace, compact=True)
+        _forget_columns(told)
+        text = "".join(told.format())
+    except Exception:  # its own __str__ fails, say
+        text = type(error).__name__
+    return clean(text.strip())
+
+
+def _forget_columns(told: traceback.TracebackException) -> None:
+    """Leave out the marks below lines: for them the source is parsed, which isn't safe in threads of Python
+    3.11."""
+    chained = [told.__cause__, told.__context__, *(told.exceptions or ())]
+    for frame in told.stack:
+        frame.colno = None
+    for one in chained:
+        if one is not None:
+            _forget_columns(one)
 
 
 def clean(text: str) -> str:

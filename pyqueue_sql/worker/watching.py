@@ -26,6 +26,8 @@ SOON_SECONDS = 0.02
 POLLS = 8
 """After so many in vain what is known of the time of the next message is learned afresh."""
 KINDS_A_CALL = 100
+LONGEST_WAIT_SECONDS = 300.0
+"""That the server takes."""
 PART_SECONDS = 1.0
 """How long a wait for some of the kinds may be, where others could join it."""
 
@@ -166,7 +168,7 @@ class Waiter:
     ) -> None:
         self._link = link
         self._kinds = kinds[:KINDS_A_CALL]
-        self._seconds = seconds
+        self._seconds = min(seconds, LONGEST_WAIT_SECONDS)
         self._tell = tell
         self._task: asyncio.Task[None] | None = None
 
