@@ -179,6 +179,23 @@ def test_every_notification_dropped_the_poll_finds_it(
         assert late(found.result(), pushed, 3.5) == {}
 
 
+@pytest.mark.parametrize("waits_already", [True, False], ids=["pushed meanwhile", "pushed before"])
+def test_a_delayed_message_is_found_when_it_falls_due(
+    conn: psycopg.Connection[Any], database_url: str, waits_already: bool
+) -> None:
+    def push() -> dict[str, float]:
+        Queue(conn).push("mail", "a", 1, delay_seconds=2)
+        return {"a": time.monotonic() + 2}
+
+    due = {} if waits_already else push()
+    with listening(database_url, "mail") as listener, ThreadPoolExecutor(1) as pool:
+        found = pool.submit(listener.take, 1, POLL_S)
+        time.sleep(0.3)
+        due = due or push()
+        taken = found.result()
+    assert (late(taken, due, 0.5), taken["a"] > due["a"] - 0.1) == ({}, True)
+
+
 def hold(queue: Queue, kind: str = "source") -> str:
     """Push a message and hold it; return the receipt."""
     queue.push(kind, "a", {"a": 1})
@@ -325,3 +342,19 @@ def test_listen_says_what_is_ready_and_when_to_look_again(
         "later": 60,
         "held": 300,
     }
+
+
+def test_a_wait_under_one_snapshot_sees_nothing_new(conn: psycopg.Connection[Any], database_url: str) -> None:
+    with psycopg.connect(database_url) as old:
+        old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        old.execute("select 1")
+        Queue(conn).push("mail", "a", 1)
+        assert Queue(old).wait("mail", 0.2) is None
+        old.rollback()
+        assert Queue(old).wait("mail", 0.2) == "mail"
+
+
+def test_a_statement_waits_five_seconds_at_the_most(conn: psycopg.Connection[Any]) -> None:
+    before = time.monotonic()
+    assert Queue(conn).wait("mail", 300) is None
+    assert 5 <= time.monotonic() - before < 7
