@@ -157,11 +157,16 @@ def test_a_consumer_reserves_and_finishes_and_does_not_push(conn: psycopg.Connec
         with pytest.raises(InsufficientPrivilege):
             conn.execute(text)
     assert conn.execute("select outcome from queue_ack(%s)", row).fetchone() == ("acked",)
+    assert conn.execute("""select ready from queue_listen('"mail"')""").fetchone() == (False,)
+    assert conn.execute("""select p_kind from queue_wait('"mail"', 0)""").fetchone() is None
+    assert conn.execute("select alive from queue_heartbeat('w')").fetchone() == (True,)
+    assert conn.execute("select worker from queue_reap()").fetchone() is None
 
 
 def test_an_operator_looks_and_runs_and_does_not_consume(conn: psycopg.Connection, role: str) -> None:
-    conn.execute("select queue_push('mail', 'a', '1')")
+    conn.execute("select queue_push('mail', 'a', '1'), queue_heartbeat('w', '{\"session\": true}')")
     become(conn, role, "queue_operator")
+    assert conn.execute("select worker, alive from queue_workers").fetchall() == [("w", True)]
     assert conn.execute("select ready, paused from queue_stats").fetchall() == [(1, False)]
     assert conn.execute("select changed from queue_pause('mail')").fetchone() == (True,)
     assert conn.execute("select changed from queue_resume('mail')").fetchone() == (True,)
