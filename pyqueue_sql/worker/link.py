@@ -146,7 +146,7 @@ class Link:
     async def _submit(self, job: Callable[[], T]) -> T:
         future: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put((job, future))
-        # a cancelled caller is not to leave the connection in the middle of a call, nor an error that nobody asks for
+        # a caller that is cancelled leaves neither a connection in the middle of a call nor an error behind
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(future)
 
@@ -195,6 +195,7 @@ class Link:
         if self._on_notify is not None and isinstance(connection, psycopg.Connection):
             self._armed = connection.fileno()
             self._loop.add_reader(self._armed, self._read, connection)  # pyright: ignore[reportUnknownArgumentType]
+            self._read(connection)  # pyright: ignore[reportUnknownArgumentType] -- what came with the last answer
 
     def _disarm(self) -> None:
         if self._armed is not None:
