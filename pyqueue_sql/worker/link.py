@@ -91,6 +91,7 @@ class Link:
         self._queue: Queue[Any] | None = None
         self._armed: int | None = None
         self._is_proven = False
+        self._is_broken = False
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name=f"pyqueue-{name}", daemon=True).start()
 
@@ -109,6 +110,8 @@ class Link:
         async with self._lock:
             while True:
                 self._disarm()
+                if self._is_broken:
+                    await self._drop()
                 try:
                     found = await self._submit(lambda: work(self._opened()))
                 except QueueError:
@@ -179,6 +182,7 @@ class Link:
 
     async def _drop(self) -> None:
         self._disarm()
+        self._is_broken = False
         found, self._queue = self._queue, None
         if found is not None:
             with contextlib.suppress(Exception):
@@ -193,9 +197,10 @@ class Link:
         """Listen while nothing is called."""
         connection: Any = None if self._queue is None else self._queue.connection
         if self._on_notify is not None and isinstance(connection, psycopg.Connection):
-            self._armed = connection.fileno()
-            self._loop.add_reader(self._armed, self._read, connection)  # pyright: ignore[reportUnknownArgumentType]
             self._read(connection)  # pyright: ignore[reportUnknownArgumentType] -- what came with the last answer
+            if not self._is_broken:
+                self._armed = connection.fileno()
+                self._loop.add_reader(self._armed, self._read, connection)  # pyright: ignore[reportUnknownArgumentType]
 
     def _disarm(self) -> None:
         if self._armed is not None:
@@ -210,6 +215,7 @@ class Link:
                 self._on_notify(found.relname.decode(), found.extra.decode("utf-8", "replace"))
         except psycopg.OperationalError:
             self._disarm()
+            self._is_broken = True
             self._on_notify(None, "")
 
 
