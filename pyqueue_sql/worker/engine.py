@@ -17,6 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+
 from pyqueue_sql.connect import connect, is_mysql
 from pyqueue_sql.errors import QueueError
 from pyqueue_sql.worker import logs
@@ -204,7 +206,10 @@ class Engine:
         log.info("stopped", extra={"worker": self._settings.name, **self.counts})
 
     def _connect(self) -> Connection:
-        return connect(self._settings.url, schema=self._settings.schema)
+        connection = connect(self._settings.url, schema=self._settings.schema)
+        if isinstance(connection, psycopg.Connection) and not self._settings.notify:
+            connection.prepare_threshold = None  # behind a pooler another session may be asked for it
+        return connection
 
     def _opened(self, _: object) -> None:
         self._loop.call_soon_threadsafe(self._keeper.doubt)
