@@ -82,6 +82,7 @@ revoke all on function
     _queue_bounds_name(text),
     _queue_read_hint(text, bigint),
     _queue_ready(text, bigint),
+    _queue_ready_bounded(text, bigint, bigint[]),
     _queue_reap(bigint),
     _queue_receipt(text),
     _queue_receipts(jsonb),

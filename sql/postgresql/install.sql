@@ -90,6 +90,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_tidy.sql
+\ir routines/_queue_ready_bounded.sql
 \ir routines/_queue_ready.sql
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql

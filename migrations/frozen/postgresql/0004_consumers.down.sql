@@ -11,6 +11,8 @@ drop function queue_wait(jsonb, numeric);
 --;
 drop function _queue_ready(text, bigint);
 --;
+drop function _queue_ready_bounded(text, bigint, bigint[]);
+--;
 drop function _queue_reap(bigint);
 --;
 drop function _queue_free(text, jsonb, bigint, integer);
