@@ -6,12 +6,12 @@ import functools
 import importlib
 import os
 import sys
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from pyqueue_sql.cli.common import schema_option, url_option
-from pyqueue_sql.worker import Handlers, Worker, WorkerOptions, logs
+from pyqueue_sql.worker import Handlers, Worker, logs
 
 
 def find_handlers(path: str) -> Handlers:
@@ -82,7 +82,7 @@ def worker(
     processes: int,
     log_format: Literal["text", "json"],
     log_level: str,
-    **options: WorkerOptions,
+    **options: Any,
 ) -> None:
     """Run the handlers that MODULE declares (its `handlers`, or NAME).
 
@@ -102,8 +102,7 @@ def worker(
             raise click.BadParameter(str(error.args[0]), param_hint="--kind") from None
     configure = functools.partial(logs.configure, log_format, log_level)
     configure()
-    given: WorkerOptions = options  # pyright: ignore[reportAssignmentType]
-    Worker(url, found, processes=processes, initialize=configure, **given).run()
+    Worker(url, found, processes=processes, initialize=configure, **options).run()
 
 
 COMMANDS = (worker,)

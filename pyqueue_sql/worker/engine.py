@@ -110,8 +110,8 @@ class Engine:
             log.info("stopping", extra={"worker": self._settings.name, "held": len(self._board.held)})
         if not self._stopped.is_set():
             now = time.monotonic()
-            self._no_more.set(now)
-            self._ending.set(now + self._settings.grace_seconds)
+            self._no_more.deadline = now
+            self._ending.deadline = now + self._settings.grace_seconds
         self._stopping.is_set = True
         self._stopped.set()
         self._wake.set()
@@ -178,7 +178,7 @@ class Engine:
     async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
         """Give back what is held, leave, and close all connections."""
         self._stopping.is_set = True
-        self._ending.set(time.monotonic() + GIVE_UP_SECONDS)
+        self._ending.deadline = time.monotonic() + GIVE_UP_SECONDS
         for task in tasks:
             if task.get_name() != SETTLING:
                 task.cancel()
@@ -201,8 +201,8 @@ class Engine:
         for link in (self._takes, self._settles, self._waits):
             if link is not None:
                 await link.close()
-        if not self._failed.done():
-            self._failed.cancel()
+        if not self._failed.cancel():
+            self._failed.exception()  # what failed while all ended isn't asked for any more
         log.info("stopped", extra={"worker": self._settings.name, **self.counts})
 
     def _connect(self) -> Connection:

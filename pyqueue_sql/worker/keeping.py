@@ -68,8 +68,8 @@ class Keeper:
         self.link = Link("control", connect, ending, self._open, heard)
 
     async def begin(self) -> None:
-        """Register."""
-        await self.link.call(lambda queue: None)  # noqa: ARG005 -- it is done with each new connection
+        """Register, which is done with each new connection; here nobody waits for one."""
+        await self.link.call(lambda _: None, patient=False)
 
     async def leave(self) -> None:
         """Say that the worker ends, and close."""

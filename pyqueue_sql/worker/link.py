@@ -29,30 +29,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Job = tuple[Callable[[], Any], "asyncio.Future[Any]"]
 
+STEP_SECONDS = 0.1
+
 log = logging.getLogger("pyqueue_sql.worker")
 
 
 class Ending:
     """When links give up what they can't get done."""
 
-    def __init__(self) -> None:
-        self.deadline: float | None = None
-        """By the monotonic clock; None: never."""
-        self._came = asyncio.Event()
-
-    def set(self, deadline: float) -> None:
-        """Give up at that time; it may come again with an earlier one."""
-        self.deadline = deadline
-        self._came.set()
+    deadline: float | None = None
+    """By the monotonic clock; None: never."""
 
     async def pause(self, seconds: float) -> None:
-        """Wait so long, but not past the deadline."""
+        """Wait so long, but not past the deadline, which may come meanwhile."""
         until = time.monotonic() + seconds
-        if self.deadline is None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._came.wait(), seconds)
-        left = until if self.deadline is None else min(until, self.deadline)
-        await asyncio.sleep(max(0.0, left - time.monotonic()))
+        while (left := until - time.monotonic()) > 0 and not self.is_over:
+            await asyncio.sleep(min(left, STEP_SECONDS))
 
     @property
     def is_over(self) -> bool:
@@ -95,16 +87,20 @@ class Link:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name=f"pyqueue-{name}", daemon=True).start()
 
-    async def call(self, work: Callable[[Queue[Any]], T], ending: Ending | None = None) -> T:
+    async def call(
+        self, work: Callable[[Queue[Any]], T], ending: Ending | None = None, *, patient: bool = True
+    ) -> T:
         """Return what `work` returns for the queue; called again on a new connection where one is lost.
 
         Args:
             work: called in the thread.
             ending: when to give it up; None: with the link.
+            patient: whether to wait for a database that isn't there.
 
         Raises:
             QueueError: the queue refused it.
-            Exception: it never worked so far, or it is time to end: the driver's.
+            Exception: the driver's, where it is time to end, or nothing has worked on this link so far and the
+                reason is not that the database isn't there.
         """
         ending = ending or self._ending
         async with self._lock:
@@ -119,8 +115,11 @@ class Link:
                 except Exception as error:
                     await self._drop()
                     said = dialect.failure(error)
-                    known = said is not None or isinstance(error, ConnectionFailed | OSError)
-                    if not (known and self._is_proven) or ending.is_over:
+                    is_gone = isinstance(error, ConnectionFailed | OSError) or (
+                        said is not None and said.lost
+                    )
+                    again = (is_gone and patient) or (said is not None and self._is_proven)
+                    if not again or ending.is_over:
                         raise
                     pause = self._backoff.pause()
                     log.warning(

@@ -73,18 +73,23 @@ def test_what_the_queue_refuses_is_not_tried_again(harness: Harness) -> None:
     asyncio.run(run())
 
 
-def test_a_link_that_never_worked_fails_and_one_that_did_gives_up_in_the_end(harness: Harness) -> None:
+def test_a_link_waits_for_a_database_until_it_is_time_to_end(harness: Harness) -> None:
     async def run() -> None:
-        ending, ways = Ending(), [harness.url]
+        ending = Ending()
+        failures = 2
 
         def open_connection() -> Any:
-            if not ways:
+            nonlocal failures
+            failures -= 1
+            if failures >= 0:
                 raise ConnectionFailed("nobody is there")
-            return connect(ways.pop())
+            return connect(harness.url)
 
         link = Link("test", open_connection, ending)
+        assert await link.call(lambda queue: queue.reserve("mail")) == []
+        failures = 10**9
         await link.call(lambda queue: queue.connection.close())
-        ending.set(time.monotonic() + 0.5)
+        ending.deadline = time.monotonic() + 0.5
         began = time.monotonic()
         with pytest.raises(ConnectionFailed):
             await link.call(lambda queue: queue.reserve("mail"))
@@ -92,7 +97,21 @@ def test_a_link_that_never_worked_fails_and_one_that_did_gives_up_in_the_end(har
         await link.close()
         other = Link("test", open_connection, Ending())
         with pytest.raises(ConnectionFailed):
-            await other.call(lambda queue: queue.reserve("mail"))
+            await other.call(lambda queue: queue.reserve("mail"), patient=False)
         await other.close()
+
+    asyncio.run(run())
+
+
+def test_what_never_worked_is_not_tried_for_ever(harness: Harness) -> None:
+    def wrong(queue: Queue[Any]) -> None:
+        with queue.connection.cursor() as cursor:
+            cursor.execute("select no_such_column from no_such_table")
+
+    async def run() -> None:
+        link = Link("test", lambda: connect(harness.url), Ending())
+        with pytest.raises(Exception, match="no_such_table"):
+            await link.call(wrong)
+        await link.close()
 
     asyncio.run(run())
