@@ -99,8 +99,8 @@ class Link:
 
         Raises:
             QueueError: the queue refused it.
-            Exception: the driver's, where it is time to end, or nothing has worked on this link so far and the
-                reason is not that the database isn't there.
+            Exception: the driver's, where it is time to end, or nothing has worked on this link so far and
+                the reason is not that the database isn't there.
         """
         ending = ending or self._ending
         async with self._lock:
@@ -115,11 +115,8 @@ class Link:
                 except Exception as error:
                     await self._drop()
                     said = dialect.failure(error)
-                    is_gone = isinstance(error, ConnectionFailed | OSError) or (
-                        said is not None and said.lost
-                    )
-                    again = (is_gone and patient) or (said is not None and self._is_proven)
-                    if not again or ending.is_over:
+                    gone = said.lost if said else isinstance(error, ConnectionFailed | OSError)
+                    if not (gone and patient or said and self._is_proven) or ending.is_over:
                         raise
                     pause = self._backoff.pause()
                     log.warning(
