@@ -116,7 +116,7 @@ class Link:
                     await self._drop()
                     said = dialect.failure(error)
                     gone = said.lost if said else isinstance(error, ConnectionFailed | OSError)
-                    if not (gone and patient or said and self._is_proven) or ending.is_over:
+                    if not ((gone and patient) or (said and self._is_proven)) or ending.is_over:
                         raise
                     pause = self._backoff.pause()
                     log.warning(
