@@ -77,5 +77,6 @@ def test_a_look_sees_the_ends_of_holds(session: Session, clock: Clock) -> None:
 def test_a_note_of_what_is_done_is_no_reason_to_look(session: Session, clock: Clock) -> None:
     receipt = hold(session, clock, 60)
     session.conn.execute("select queue_ack(%s)", [receipt])
+    session.push("later", delay_seconds=100)
     clock.advance(60)
-    assert look(session) == (False, None)
+    assert look(session) == (False, 40)
