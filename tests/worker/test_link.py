@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.servers("postgresql")
-def test_what_comes_with_an_answer_is_heard_as_well(harness: Harness) -> None:
+def test_what_comes_with_an_answer_is_heard_as_well(harness: Harness, queue: Session) -> None:
     async def run() -> tuple[str | None, str]:
         heard: asyncio.Queue[tuple[str | None, str]] = asyncio.Queue()
         link = Link(
@@ -30,11 +31,13 @@ def test_what_comes_with_an_answer_is_heard_as_well(harness: Harness) -> None:
             on_notify=lambda channel, payload: heard.put_nowait((channel, payload)),
         )
 
-        def notify(queue: Queue[psycopg.Connection[Any]]) -> None:
-            queue.connection.execute("listen test_channel")
-            queue.connection.execute("select pg_notify('test_channel', 'hello')")
+        def take_in(own: Queue[psycopg.Connection[Any]]) -> None:
+            own.connection.execute("listen test_channel")
+            queue.execute("select pg_notify('test_channel', 'hello')")
+            assert select.select([own.connection], [], [], PATIENCE_SECONDS)[0]
+            own.connection.pgconn.consume_input()  # from now on the socket has nothing more to say
 
-        await link.call(notify)
+        await link.call(take_in)
         found = await asyncio.wait_for(heard.get(), PATIENCE_SECONDS)
         await link.close()
         return found
