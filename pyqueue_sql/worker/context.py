@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import select
 from collections import deque
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
+
+import psycopg
 
 from pyqueue_sql.aio import AsyncQueue
 from pyqueue_sql.client import Queue
@@ -43,9 +47,8 @@ class Connections:
     @contextmanager
     def transaction(self) -> Generator[Connection]:
         """Give a connection, in a transaction that is committed at the end."""
-        try:
-            connection = self._idle.popleft()
-        except IndexError:
+        connection = self._taken()
+        if connection is None:
             connection = connect(self._url, autocommit=False, schema=self._schema, read_committed=True)
         try:
             yield connection
@@ -58,9 +61,11 @@ class Connections:
     @asynccontextmanager
     async def async_transaction(self) -> AsyncGenerator[Any]:
         """Give an async connection, in a transaction that is committed at the end."""
-        if self._idle_async:
-            connection = self._idle_async.popleft()
-        else:
+        connection = None
+        while self._idle_async and connection is None:
+            idle = self._idle_async.popleft()
+            connection = idle if await _is_sound_async(idle) else None
+        if connection is None:
             connection = await connect_async(self._url, schema=self._schema)
         try:
             yield connection
@@ -70,12 +75,56 @@ class Connections:
             raise
         self._idle_async.append(connection)
 
+    def _taken(self) -> Connection | None:
+        """Return a connection that nobody uses; several threads may want the last one."""
+        with contextlib.suppress(IndexError):
+            while True:
+                idle = self._idle.popleft()
+                if _is_sound(idle):
+                    return idle
+        return None
+
     async def close(self) -> None:
         """Close those that nobody uses."""
         while self._idle:
             self._idle.popleft().close()
         while self._idle_async:
             await _close(self._idle_async.popleft())
+
+
+def _is_sound(connection: Any) -> bool:
+    """Whether the server hasn't ended a connection while it was idle."""
+    try:
+        if isinstance(connection, psycopg.Connection):
+            _check_silence(connection)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            connection.ping(reconnect=False)
+    except Exception:
+        with contextlib.suppress(Exception):
+            connection.close()
+        return False
+    return True
+
+
+async def _is_sound_async(connection: Any) -> bool:
+    try:
+        if isinstance(connection, psycopg.AsyncConnection):
+            _check_silence(connection)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            await connection.ping(reconnect=False)
+    except Exception:
+        with contextlib.suppress(Exception):
+            await _close(connection)
+        return False
+    return True
+
+
+def _check_silence(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+    """Fail where PostgreSQL has said anything unasked, which is how it says farewell."""
+    watch = select.poll()
+    watch.register(connection.fileno(), select.POLLIN)
+    if watch.poll(0):
+        raise psycopg.OperationalError("there is news")
 
 
 async def _close(connection: Any) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import Message, Queue
-from pyqueue_sql.worker import AsyncWorker, Handlers
+from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers
 from pyqueue_sql.worker.watching import Listener
-from tests.worker.helpers import LONG_SECONDS, until
+from tests.worker.helpers import until
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Session
@@ -157,7 +157,6 @@ def test_fifty_idle_workers_cost_less_than_ten_statements_a_second(
 def test_a_worker_whose_connections_are_ended_goes_on(
     queue: Session, workers: Workers, seen: list[str]
 ) -> None:
-    queue.define("mail", history_seconds=3600)
     handlers, running, end = Handlers(), threading.Event(), threading.Event()
 
     @handlers.on("mail")
@@ -167,15 +166,31 @@ def test_a_worker_whose_connections_are_ended_goes_on(
             assert end.wait(20)
         seen.append(message.key)
 
-    with workers.running(handlers, poll_seconds=LONG_SECONDS) as worker:
+    @handlers.on("plain")
+    def plain(message: Message, context: Context) -> None:
+        with context.transaction() as own:
+            own.push("next", f"{message.key}/{message.attempts}")
+
+    @handlers.on("coroutine")
+    async def coroutine(message: Message, context: AsyncContext) -> None:
+        async with context.transaction() as own:
+            await own.push("next", f"{message.key}/{message.attempts}")
+
+    with workers.running(handlers) as worker:
         until_idle(queue, worker, seen)
-        queue.push("mail", "held")
-        assert running.wait(20)
-        assert end_others(queue) >= 3
-        end.set()
-        until(lambda: seen)
-        queue.push("mail", "next")
-        until(lambda: "next" in seen)
+        for name in ("first", "second"):
+            queue.push("plain", f"plain/{name}")
+            queue.push("coroutine", f"coroutine/{name}")
+            expected = {f"{kind}/{name}/1" for kind in ("plain", "coroutine")}
+            until(lambda expected=expected: expected <= {one.key for one in queue.peek("next")})
+            if name == "first":
+                queue.push("mail", "held")
+                assert running.wait(20)
+                assert end_others(queue) >= 5
+                end.set()
+                until(lambda: seen)
+        queue.push("mail", "last")
+        until(lambda: "last" in seen)
     assert queue.stats("mail")[0].total == 0
 
 
