@@ -6,8 +6,21 @@ import psycopg
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_scoped_session
 from typing_extensions import TypeVar
 
-from pyqueue_sql.models import Ended, Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
-from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOptions
+from pyqueue_sql.models import (
+    Ended,
+    Heartbeat,
+    Kind,
+    Listening,
+    Message,
+    Outcome,
+    Pushed,
+    Reaped,
+    Redriven,
+    RemoveOutcome,
+    Stats,
+    WorkerState,
+)
+from pyqueue_sql.options import DefineOptions, HeartbeatOptions, MoveOptions, NackOptions, PushOptions
 
 C = TypeVar(
     "C",
@@ -61,6 +74,11 @@ class AsyncQueue(Generic[C]):
     async def pause(self, kind: str) -> bool: ...
     async def resume(self, kind: str) -> bool: ...
     async def redrive(self, kind: str, max_messages: int | None = None) -> Redriven: ...
+    async def wait(self, kinds: str | Iterable[str], timeout_seconds: float | None = None) -> str | None: ...
+    async def listen(self, kinds: str | Iterable[str]) -> list[Listening]: ...
+    async def heartbeat(self, worker: str, **options: Unpack[HeartbeatOptions]) -> Heartbeat: ...
+    async def workers(self) -> list[WorkerState]: ...
+    async def reap(self) -> list[Reaped]: ...
     async def prune(self, max_rows: int | None = None) -> int: ...
     async def stats(self, kind: str | None = None) -> list[Stats]: ...
     async def history(

@@ -12,13 +12,17 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pyqueue_sql.models import (
     Ended,
+    Heartbeat,
     Kind,
+    Listening,
     Message,
     Outcome,
     Pushed,
+    Reaped,
     Redriven,
     RemoveOutcome,
     Stats,
+    WorkerState,
     to_messages,
 )
 from pyqueue_sql.options import plain, render, to_json
@@ -100,6 +104,12 @@ _ENDED = _columns(
     " scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors json"
 )
 _CHANGED = _columns("changed boolean")
+_LISTENING = _columns("p_kind, channel, ready boolean, next_at, next_seconds number")
+_HEARTBEAT = _columns("worker, alive boolean, started_at, heartbeat_at, expires_at, reaps boolean")
+_WORKER = _columns(
+    "worker, kinds json, info json, started_at timestamp, heartbeat_at timestamp, timeout_seconds number,"
+    " by_session boolean, alive boolean, reserved count"
+)
 
 _PUSH = Routine("queue_push", ("text", "text", "json", "json"), _PUSHED)
 _PUSH_BYTES = Routine("queue_push_bytes", ("text", "text", "bytes", "json"), _PUSHED)
@@ -124,6 +134,11 @@ _PAUSE = Routine("queue_pause", ("text",), _CHANGED, scalar=True)
 _RESUME = Routine("queue_resume", ("text",), _CHANGED, scalar=True)
 _REDRIVE = Routine("queue_redrive", ("text", "bigint"), _columns("went count, stayed count"))
 _PRUNE = Routine("queue_prune", ("bigint",), _columns("pruned count"), scalar=True)
+_WAIT = Routine("queue_wait", ("json", "numeric"), _columns("p_kind"))
+_LISTEN = Routine("queue_listen", ("json",), _LISTENING)
+_BEAT = Routine("queue_heartbeat", ("text", "json"), _HEARTBEAT)
+_REAP = Routine("queue_reap", (), _columns("worker, freed count"))
+_WORKERS = Relation("queue_workers", _WORKER, order="worker")
 _STATS_OF_ALL = Relation("queue_stats", _STATS, order="p_kind")
 _STATS_OF_ONE = Relation("queue_stats", _STATS, ("p_kind",))
 
@@ -173,6 +188,26 @@ def _stats(rows: Sequence[Row]) -> list[Stats]:
 
 def _ended(rows: Sequence[Row]) -> list[Ended]:
     return [Ended(*row) for row in rows]
+
+
+def _waited(rows: Sequence[Row]) -> str | None:
+    return rows[0][0] if rows else None
+
+
+def _listening(rows: Sequence[Row]) -> list[Listening]:
+    return [Listening(*row) for row in rows]
+
+
+def _heartbeat(rows: Sequence[Row]) -> Heartbeat:
+    return Heartbeat(*rows[0])
+
+
+def _workers(rows: Sequence[Row]) -> list[WorkerState]:
+    return [WorkerState(*row) for row in rows]
+
+
+def _reaped(rows: Sequence[Row]) -> list[Reaped]:
+    return [Reaped(*row) for row in rows]
 
 
 def _scalar(rows: Sequence[Row]) -> Any:
@@ -302,6 +337,35 @@ def redrive(kind: str, max_messages: int | None) -> Call[Redriven]:
 def prune(max_rows: int | None) -> Call[int]:
     """Remove what is past its time."""
     return Call(_PRUNE, (max_rows,), _scalar)
+
+
+def _kinds(kinds: str | Iterable[str]) -> str:
+    return to_json(kinds if isinstance(kinds, str) else list(kinds))
+
+
+def wait(kinds: str | Iterable[str], timeout_seconds: float | None) -> Call[str | None]:
+    """Wait until something may be ready."""
+    return Call(_WAIT, (_kinds(kinds), timeout_seconds), _waited)
+
+
+def listen(kinds: str | Iterable[str]) -> Call[list[Listening]]:
+    """Mark a session as one that listens, and look what is ready."""
+    return Call(_LISTEN, (_kinds(kinds),), _listening)
+
+
+def heartbeat(worker: str, options: Mapping[str, Any]) -> Call[Heartbeat]:
+    """Say that a worker is alive, or that it leaves."""
+    return Call(_BEAT, (worker, render(options)), _heartbeat)
+
+
+def workers() -> Call[list[WorkerState]]:
+    """Look at the workers that are registered."""
+    return Call(_WORKERS, (), _workers)
+
+
+def reap() -> Call[list[Reaped]]:
+    """Free what dead workers held."""
+    return Call(_REAP, (), _reaped)
 
 
 def stats(kind: str | None) -> Call[list[Stats]]:

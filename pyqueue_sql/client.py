@@ -6,8 +6,21 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Unpack
 
 from pyqueue_sql import call, through
-from pyqueue_sql.models import Ended, Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
-from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOptions
+from pyqueue_sql.models import (
+    Ended,
+    Heartbeat,
+    Kind,
+    Listening,
+    Message,
+    Outcome,
+    Pushed,
+    Reaped,
+    Redriven,
+    RemoveOutcome,
+    Stats,
+    WorkerState,
+)
+from pyqueue_sql.options import DefineOptions, HeartbeatOptions, MoveOptions, NackOptions, PushOptions
 
 if TYPE_CHECKING:
     import psycopg
@@ -255,6 +268,50 @@ class Queue(Generic[C]):
             How many went, and how many stayed because their key is taken there.
         """
         return self._run(call.redrive(kind, max_messages))
+
+    def wait(self, kinds: str | Iterable[str], timeout_seconds: float | None = None) -> str | None:
+        """Wait in the server until something may be ready.
+
+        On PostgreSQL a statement that waits holds a snapshot: there `listen` is for consumers.
+
+        Args:
+            kinds: one, or up to 100.
+            timeout_seconds: how long at the most, 5 unless given; PostgreSQL takes no more than 5.
+
+        Returns:
+            A kind to reserve from, or None.
+        """
+        return self._run(call.wait(kinds, timeout_seconds))
+
+    def listen(self, kinds: str | Iterable[str]) -> list[Listening]:
+        """Mark this session as one that listens, and look what is ready; only on PostgreSQL.
+
+        LISTEN on the channels that it answers, then call it again: what came in between shows as ready.
+        Until the session ends, pushes to these kinds notify.
+
+        Args:
+            kinds: one, or up to 100.
+        """
+        return self._run(call.listen(kinds))
+
+    def heartbeat(self, worker: str, **options: Unpack[HeartbeatOptions]) -> Heartbeat:
+        """Register a worker, say that it is alive, or that it leaves (`stop`).
+
+        What a registered worker holds is freed by `reap` when it is dead.
+
+        Args:
+            worker: the name it reserves with.
+            **options: see `HeartbeatOptions`.
+        """
+        return self._run(call.heartbeat(worker, options))
+
+    def workers(self) -> list[WorkerState]:
+        """Look at the workers that are registered; it reads all messages, so not too often."""
+        return self._run(call.workers())
+
+    def reap(self) -> list[Reaped]:
+        """Free what dead workers held, up to 1000 messages a call; returns the workers it found dead."""
+        return self._run(call.reap())
 
     def prune(self, max_rows: int | None = None) -> int:
         """Remove what is past its time, up to `max_rows` rows; returns how many. Call it now and then."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FORM = "postgresql://user:password@host:port/database"
 MYSQL_FORM = "mysql://user:password@host:port/database"
+READ_COMMITTED = "set session transaction isolation level read committed"
 MYSQL = frozenset({"mysql", "mysql+pymysql", "mariadb", "mariadb+pymysql"})
 
 
@@ -31,30 +32,48 @@ def is_mysql(url: str) -> bool:
     return url.partition("://")[0] in MYSQL and "://" in url
 
 
-def connect(url: str, *, autocommit: bool = True, schema: str | None = None) -> Connection:
+def connect(
+    url: str, *, autocommit: bool = True, schema: str | None = None, read_committed: bool = False
+) -> Connection:
     """Return a new connection, of psycopg or of PyMySQL; as a context manager it closes at the end.
 
     Args:
-        url: postgresql://…, also with the +psycopg of SQLAlchemy, or a connection string of libpq; or mysql://…
-            or mariadb://…, also with +pymysql. Those take of PyMySQL's parameters, after a question mark,
-            unix_socket, connect_timeout, read_timeout, write_timeout (seconds), and ssl_ca, ssl_cert,
+        url: postgresql://…, also with the +psycopg of SQLAlchemy, or a connection string of libpq; or
+            mysql://… or mariadb://…, also with +pymysql. Those take of PyMySQL's parameters, after a question
+            mark, unix_socket, connect_timeout, read_timeout, write_timeout (seconds), and ssl_ca, ssl_cert,
             ssl_key, ssl_disabled, ssl_verify_cert and ssl_verify_identity.
         autocommit: whether each statement is a transaction of its own.
         schema: where the queue is, for the search path; None: as the server has it. On MariaDB and MySQL
             another database than that of the URL.
+        read_committed: on MariaDB and MySQL, whether its transactions are so in place of the server's
+            default, in which calls wait for each other.
 
     Raises:
         ConnectionFailed: see there.
         pymysql.Error: there is no such database as `schema`.
     """
-    how = connect_mysql if is_mysql(url) else connect_postgresql
-    return how(url, autocommit=autocommit, schema=schema)
+    if is_mysql(url):
+        return connect_mysql(url, autocommit=autocommit, schema=schema, read_committed=read_committed)
+    return connect_postgresql(url, autocommit=autocommit, schema=schema)
 
 
 def connect_postgresql(
     url: str, *, autocommit: bool = True, schema: str | None = None
 ) -> psycopg.Connection[Any]:
     """Return a new connection of psycopg; see `connect`."""
+    settings = postgresql_settings(url, schema)
+    try:
+        return psycopg.connect(autocommit=autocommit, **settings)
+    except psycopg.OperationalError as error:
+        raise ConnectionFailed(without_password(str(error).strip(), url)) from None
+
+
+def postgresql_settings(url: str, schema: str | None) -> dict[str, Any]:
+    """Return what `psycopg.connect` takes for this URL.
+
+    Raises:
+        ConnectionFailed: it isn't one.
+    """
     scheme, separator, rest = url.partition("://")
     plain = f"{scheme.removesuffix('+psycopg')}://{rest}" if separator else url
     try:
@@ -66,13 +85,12 @@ def connect_postgresql(
         path = '"' + schema.replace('"', '""') + '", pg_temp'
         path = path.replace("\\", r"\\").replace(" ", r"\ ")
         settings["options"] = f"{settings.get('options', '')} -c search_path={path}"
-    try:
-        return psycopg.connect(autocommit=autocommit, **settings)
-    except psycopg.OperationalError as error:
-        raise ConnectionFailed(_without_password(str(error).strip(), url)) from None
+    return settings
 
 
-def connect_mysql(url: str, *, autocommit: bool = True, schema: str | None = None) -> pymysql.Connection[Any]:
+def connect_mysql(
+    url: str, *, autocommit: bool = True, schema: str | None = None, read_committed: bool = False
+) -> pymysql.Connection[Any]:
     """Return a new connection of PyMySQL; see `connect`."""
     try:
         driver = importlib.import_module("pymysql")
@@ -81,10 +99,13 @@ def connect_mysql(url: str, *, autocommit: bool = True, schema: str | None = Non
             "PyMySQL is needed for MariaDB and MySQL: pip install 'pyqueue_sql[mysql]'"
         ) from None
     settings = mysql_settings(url)
+    first = READ_COMMITTED if read_committed else None
     try:
-        connection = driver.connect(autocommit=autocommit, program_name="pyqueue", **settings)
+        connection = driver.connect(
+            autocommit=autocommit, program_name="pyqueue", init_command=first, **settings
+        )
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
-        raise ConnectionFailed(_without_password(str(error.args[-1]), url)) from None
+        raise ConnectionFailed(without_password(str(error.args[-1]), url)) from None
     if schema is not None:
         try:
             connection.select_db(schema)
@@ -135,7 +156,7 @@ def _query(text: str) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair != ("charset", "utf8mb4")]
 
 
-def _without_password(message: str, url: str) -> str:
+def without_password(message: str, url: str) -> str:
     """Return the message without what may be of the password.
 
     One with an @ or a / in it, not percent-encoded, is taken apart, and pieces of it for a host or a port.

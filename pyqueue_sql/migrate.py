@@ -34,6 +34,7 @@ TABLES = frozenset(
         "queue_hold",
         "queue_inbox",
         "queue_kind",
+        "queue_worker",
         VERSION_TABLE,
     }
 )

@@ -171,6 +171,62 @@ class Redriven:
 
 
 @dataclass(frozen=True, slots=True)
+class Listening:
+    """A kind that a session listens to."""
+
+    kind: str
+    channel: str
+    """What to LISTEN on."""
+    ready: bool
+    """Whether something may be taken now. It is a hint: others may be taking it."""
+    next_at: int | None
+    """When the next message may fall due, or a hold end; None: nothing is known of."""
+    next_seconds: float | None
+    """The same from now on: how long to wait for an event at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """What a worker's heartbeat did."""
+
+    worker: str
+    alive: bool
+    """False once it has left."""
+    started_at: int
+    heartbeat_at: int
+    expires_at: int | None
+    """When it counts as dead unless it is heard of again; None: with its session."""
+    reaps: bool
+    """Whether it is one of the two that should call `reap` every second: the living ones that were first."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """A registered worker."""
+
+    worker: str
+    kinds: list[str] | None
+    """Where it holds messages; None: anywhere."""
+    info: dict[str, Any] | None
+    started_at: datetime
+    heartbeat_at: datetime
+    timeout_seconds: float
+    by_session: bool
+    """Whether it is alive as long as its session is, however long it is silent."""
+    alive: bool
+    reserved: int
+    """How many messages it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reaped:
+    """A dead worker, and how many of its messages were freed."""
+
+    worker: str
+    freed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """How many messages of a kind stand where, and what happened to it so far."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict
 
@@ -78,6 +78,21 @@ class MoveOptions(TypedDict, total=False):
     """A new priority."""
     on_duplicate: OnDuplicate | None
     """Where the key is in the target already; see `PushOptions`."""
+
+
+class HeartbeatOptions(TypedDict, total=False):
+    """Options of `heartbeat`; those that aren't given stay as they are, but for `session`."""
+
+    timeout_seconds: float | None
+    """Dead when silent for so long; 30 unless given."""
+    kinds: Sequence[str] | None
+    """Where it holds messages; anywhere unless given, and then freeing them looks through all kinds."""
+    info: Mapping[str, Any] | None
+    """What people should see of it: host, pid, version. String keys, scalar values."""
+    session: bool | None
+    """True: alive as long as this session is. Not behind a pooler that shares sessions."""
+    stop: bool | None
+    """True: it leaves in good order."""
 
 
 class DefineOptions(TypedDict, total=False):

@@ -9,18 +9,18 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-from typing import TYPE_CHECKING, LiteralString
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import psycopg
 import pytest
-from psycopg import sql
 from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.janitor import DatabaseJanitor
 
 from pyqueue_sql import migrate
 from pyqueue_sql.embedded import start_server
+from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.servers import POSTGRESQL
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 URL_VARIABLE = "PYQUEUE_TEST_URL"
 # nothing is kept, and each test copies a database: waiting for the disk would be most of what it costs
 SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
-CLOCK_START_US = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z
 
 pytest_plugins = ["tests.servers.plugin"]
 
@@ -52,55 +51,6 @@ class Server(NoopExecutor):
         """Return the URL of a database of this server, with the password in it."""
         login = quote(self.user, safe="") + (f":{quote(self.password, safe='')}" if self.password else "")
         return f"postgresql://{login}@{quote(self.host, safe='')}:{self.port}/{quote(dbname, safe='')}"
-
-
-class Clock:
-    """The database's time, standing still until a test moves it.
-
-    It is a sequence because reading one is outside of transactions, as reading the time is: a transaction
-    that began before `advance` sees the new time, in every isolation level.
-    """
-
-    def __init__(self, conn: psycopg.Connection) -> None:
-        """Replace queue_now() of the connection's database, as its owner; the connection is in autocommit."""
-        self._conn = conn
-        row = conn.execute(
-            "select n.nspname from pg_catalog.pg_proc p"
-            " join pg_catalog.pg_namespace n on n.oid = p.pronamespace where p.proname = 'queue_now'"
-        ).fetchone()
-        assert row is not None, "this database has no queue_now()"
-        names = ("queue_now", "_queue_ticks", "test_clock")
-        self._names = {name: sql.Identifier(row[0], name) for name in names}
-        self._run("create sequence {test_clock} maxvalue 9223372036854775807")
-        self._run("grant select on {test_clock} to public")
-        self.set(CLOCK_START_US)
-        self._run(
-            "create or replace function {queue_now}() returns bigint language sql volatile"
-            " begin atomic select c.last_value from {test_clock} c; end"
-        )
-
-    @property
-    def now(self) -> int:
-        """The time, in microseconds since 1970."""
-        row = self._run("select c.last_value from {test_clock} c").fetchone()
-        assert row is not None
-        return row[0]
-
-    def set(self, us: int) -> None:
-        """Set the time, in microseconds since 1970."""
-        sequence = self._names["test_clock"].as_string(self._conn)
-        self._conn.execute("select setval(%s, %s)", [sequence, us])
-
-    def advance(self, seconds: float) -> None:
-        """Move the time, by seconds; a negative number sets it back."""
-        self.set(self.now + round(seconds * 1_000_000))
-
-    def nothing_takes_time(self) -> None:
-        """No scan is ever slow, so that the order of delivery is exact on a busy machine."""
-        self._run("create or replace function {_queue_ticks}() returns bigint language sql return 0")
-
-    def _run(self, text: LiteralString) -> psycopg.Cursor:
-        return self._conn.execute(sql.SQL(text).format(**self._names))
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pyqueue_sql.cli import consumers, kinds, messages, producers, schema
+from pyqueue_sql.cli import consumers, kinds, messages, producers, schema, worker, workers
 from pyqueue_sql.cli.common import Commands
 
 
@@ -49,5 +49,5 @@ def demo(ctx: click.Context) -> None:
 main.add_section("See it at work", (demo,))
 main.add_section("Schema", schema.COMMANDS)
 main.add_section("Producers", producers.COMMANDS)
-main.add_section("Consumers", consumers.COMMANDS)
-main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS))
+main.add_section("Consumers", (*worker.COMMANDS, *consumers.COMMANDS, *workers.CONSUMERS))
+main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS, *workers.OPERATORS))

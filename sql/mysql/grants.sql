@@ -24,6 +24,9 @@ grant execute on procedure queue_nack to queue_consumer;
 grant execute on procedure queue_nack_many to queue_consumer;
 grant execute on procedure queue_move to queue_consumer;
 grant execute on procedure queue_move_many to queue_consumer;
+grant execute on procedure queue_wait to queue_consumer;
+grant execute on procedure queue_heartbeat to queue_consumer;
+grant execute on procedure queue_reap to queue_consumer, queue_operator;
 grant execute on procedure queue_get to queue_operator;
 grant execute on procedure queue_peek to queue_operator;
 grant execute on procedure queue_remove to queue_operator;
@@ -38,4 +41,5 @@ grant execute on procedure queue_now to queue_producer, queue_consumer, queue_op
 grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
 grant select on queue_messages to queue_operator;
 grant select on queue_stats to queue_operator;
+grant select on queue_workers to queue_operator;
 grant select on queue_history to queue_operator;

@@ -15,7 +15,9 @@ source tables/queue_hint.sql
 source tables/queue_history.sql
 source tables/queue_dedup.sql
 source tables/queue_inbox.sql
+source tables/queue_worker.sql
 source tables/queue_gate.sql
+-- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
 
 -- routines: the clock
@@ -49,6 +51,7 @@ source routines/_queue_check_json.sql
 source routines/_queue_check_messages.sql
 source routines/_queue_check_moves.sql
 source routines/_queue_check_worker.sql
+source routines/_queue_check_kinds.sql
 source routines/_queue_move_options.sql
 
 -- routines: begin and end of a call
@@ -56,6 +59,7 @@ source routines/_queue_begin.sql
 source routines/_queue_commit.sql
 source routines/_queue_undo.sql
 source routines/_queue_random.sql
+source routines/_queue_begin_alone.sql
 
 -- routines: what the public ones share
 source routines/_queue_check_dead_letter_kind.sql
@@ -110,6 +114,14 @@ source routines/_queue_take_deliverable.sql
 source routines/_queue_take_bounded.sql
 source routines/_queue_take_in_row.sql
 source routines/_queue_turn_marks.sql
+source routines/_queue_ready.sql
+source routines/_queue_ready_kind.sql
+source routines/_queue_wait_kinds.sql
+source routines/_queue_wait_end.sql
+source routines/_queue_heartbeat.sql
+source routines/_queue_free.sql
+source routines/_queue_free_one.sql
+source routines/_queue_reap.sql
 
 -- routines: producers
 source routines/queue_push.sql
@@ -128,6 +140,10 @@ source routines/queue_nack.sql
 source routines/queue_nack_many.sql
 source routines/queue_move.sql
 source routines/queue_move_many.sql
+source routines/queue_wait.sql
+-- without routines/queue_listen: nothing notifies a client here, queue_wait waits in the server
+source routines/queue_heartbeat.sql
+source routines/queue_reap.sql
 
 -- routines: operators
 source routines/queue_get.sql
@@ -144,3 +160,4 @@ source routines/queue_prune.sql
 -- views
 source views/queue_messages.sql
 source views/queue_stats.sql
+source views/queue_workers.sql

@@ -25,7 +25,10 @@ exception when insufficient_privilege then
 end $$;
 
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_messages, queue_stats from public;
+    queue_worker, queue_messages, queue_stats, queue_workers from public;
+revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
+    queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
+    queue_event_12, queue_event_13, queue_event_14, queue_event_15 from public;
 revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_boolean(jsonb, text),
@@ -36,6 +39,7 @@ revoke all on function
     _queue_check_headers(jsonb, text),
     _queue_check_key(text, text),
     _queue_check_kind(text, integer, text),
+    _queue_check_kinds(jsonb),
     _queue_check_move(text, jsonb, bigint, text),
     _queue_check_nack(jsonb),
     _queue_check_options(jsonb, text[], text),
@@ -49,7 +53,10 @@ revoke all on function
     _queue_fold_counts(bigint),
     _queue_forget_hints(text, bigint),
     _queue_held(text, bigint, bigint[], bigint),
+    _queue_free(text, jsonb, bigint, integer),
     _queue_integer(jsonb, text, bigint, bigint),
+    _queue_is_alive(integer, integer, bigint, bigint),
+    _queue_is_heard(text),
     _queue_is_receipt(text),
     _queue_is_remembered(text, text, bigint),
     _queue_keep(delayed_queue, text, text, bigint),
@@ -76,6 +83,9 @@ revoke all on function
     _queue_put_pending(delayed_queue, bigint),
     _queue_bounds_name(text),
     _queue_read_hint(text, bigint),
+    _queue_ready(text, bigint),
+    _queue_ready_bounded(text, bigint, bigint[]),
+    _queue_reap(bigint),
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
@@ -91,6 +101,7 @@ revoke all on function
     _queue_text(jsonb, text),
     _queue_ticks(),
     _queue_tidy(queue_kind, bigint, bigint),
+    _queue_wake(text, text),
     queue_ack(text, jsonb),
     queue_ack_many(jsonb, jsonb),
     queue_define(text, jsonb),
@@ -98,6 +109,8 @@ revoke all on function
     queue_extend(text, numeric),
     queue_extend_many(jsonb, numeric),
     queue_get(text, text),
+    queue_heartbeat(text, jsonb),
+    queue_listen(jsonb),
     queue_move(text, text, jsonb),
     queue_move_many(jsonb, jsonb),
     queue_nack(text, jsonb),
@@ -111,12 +124,14 @@ revoke all on function
     queue_push(text, text, jsonb, jsonb),
     queue_push_bytes(text, text, bytea, jsonb),
     queue_push_many(text, jsonb, jsonb),
+    queue_reap(),
     queue_redrive(text, bigint),
     queue_remove(text, text),
     queue_reserve(text, text, integer, jsonb),
     queue_resume(text),
     queue_time(timestamptz),
-    queue_timestamp(bigint)
+    queue_timestamp(bigint),
+    queue_wait(jsonb, numeric)
     from public;
 
 do $$
@@ -138,12 +153,17 @@ begin
             queue_nack(text, jsonb),
             queue_nack_many(jsonb, jsonb),
             queue_move(text, text, jsonb),
-            queue_move_many(jsonb, jsonb)
+            queue_move_many(jsonb, jsonb),
+            queue_wait(jsonb, numeric),
+            queue_listen(jsonb),
+            queue_heartbeat(text, jsonb),
+            queue_reap()
             to queue_consumer;
         grant execute on function
             queue_get(text, text),
             queue_peek(text, integer, jsonb),
             queue_remove(text, text),
+            _queue_is_alive(integer, integer, bigint, bigint),
             _queue_state(bigint, bigint, bigint), -- a view's functions are checked against who asks
             queue_purge(text, bigint),
             queue_define(text, jsonb),
@@ -159,6 +179,6 @@ begin
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
-        grant select on queue_messages, queue_stats, queue_history to queue_operator;
+        grant select on queue_messages, queue_stats, queue_workers, queue_history to queue_operator;
     end if;
 end $$;

@@ -14,6 +14,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_history.sql
 \ir tables/queue_dedup.sql
 \ir tables/queue_inbox.sql
+\ir tables/queue_worker.sql
+\ir tables/queue_event.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -27,6 +29,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_check_key.sql
 \ir routines/_queue_check_count.sql
 \ir routines/_queue_check_seconds.sql
+\ir routines/_queue_check_kinds.sql
 \ir routines/_queue_check_payload.sql
 \ir routines/_queue_check_headers.sql
 \ir routines/_queue_misfit.sql
@@ -47,6 +50,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_receipts.sql
 
 -- routines: what the public ones share
+\ir routines/_queue_is_heard.sql
+\ir routines/_queue_wake.sql
 \ir routines/_queue_settings.sql
 \ir routines/_queue_check_dead_letter_kind.sql
 \ir routines/_queue_state.sql
@@ -80,9 +85,14 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_move.sql
 \ir routines/_queue_set_paused.sql
 \ir routines/_queue_fold_counts.sql
+\ir routines/_queue_is_alive.sql
+\ir routines/_queue_free.sql
+\ir routines/_queue_reap.sql
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_tidy.sql
+\ir routines/_queue_ready_bounded.sql
+\ir routines/_queue_ready.sql
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql
 
@@ -104,6 +114,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_nack_many.sql
 \ir routines/queue_move.sql
 \ir routines/queue_move_many.sql
+\ir routines/queue_wait.sql
+\ir routines/queue_listen.sql
+\ir routines/queue_heartbeat.sql
+\ir routines/queue_reap.sql
 
 -- routines: operators
 \ir routines/queue_get.sql
@@ -123,6 +137,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- views
 \ir views/queue_messages.sql
 \ir views/queue_stats.sql
+\ir views/queue_workers.sql
 
 -- roles and rights
 \ir grants.sql

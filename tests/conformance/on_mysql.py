@@ -10,10 +10,10 @@ from typing import Any
 import pymysql
 
 from pyqueue_sql import QueueError
+from pyqueue_sql.testing.clock_mysql import TABLE as CLOCK
+from pyqueue_sql.testing.clock_mysql import Clock as RowClock
 from pyqueue_sql.through import fail
 from tests.conformance.harness import Clock, Harness, Session, insertion
-from tests.servers.clock import TABLE as CLOCK
-from tests.servers.clock import Clock as RowClock
 from tests.servers.databases import SESSIONS, open_connection
 
 LOST = {0, 1053, 1927, 2006, 2013, 4031}
@@ -132,11 +132,8 @@ class MysqlHarness(Harness):
 
     @contextmanager
     def clock(self) -> Iterator[Clock]:
-        # not above: a process that only works needs none of pytest
-        from tests.conftest import CLOCK_START_US
-
         with open_connection(self.url) as connection:
-            yield RowClock(connection, CLOCK_START_US)
+            yield RowClock(connection)
 
     def is_serialization_failure(self, error: Exception) -> bool:
         return isinstance(error, pymysql.Error) and error.args[:1] != () and error.args[0] in UNDONE

@@ -10,6 +10,7 @@ import psycopg
 from psycopg.pq.abc import PGresult
 
 from pyqueue_sql import QueueError
+from pyqueue_sql.testing.clock_postgresql import Clock as SequenceClock
 from pyqueue_sql.through import fail
 from tests.conformance.harness import Clock, Harness, Session, insertion
 
@@ -129,8 +130,5 @@ class PostgresqlHarness(Harness):
 
     @contextmanager
     def clock(self) -> Iterator[Clock]:
-        # not above: a process that only works needs none of pytest
-        from tests.conftest import Clock as SequenceClock
-
         with psycopg.connect(self.url, autocommit=True) as connection:
             yield SequenceClock(connection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -22,7 +23,7 @@ from tests.conformance.steps import die, receipts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.conformance.fixtures import Connect
+    from tests.conformance.fixtures import Capabilities, Connect
     from tests.conformance.harness import Harness, Session
 
     Arguments: TypeAlias = tuple[str | None, ...]
@@ -68,6 +69,10 @@ COLUMNS = {
     "queue_resume": ["changed"],
     "queue_redrive": ["went", "stayed"],
     "queue_prune": ["pruned"],
+    "queue_wait": ["p_kind"],
+    "queue_listen": ["p_kind", "channel", "ready", "next_at", "next_seconds"],
+    "queue_heartbeat": ["worker", "alive", "started_at", "heartbeat_at", "expires_at", "reaps"],
+    "queue_reap": ["worker", "freed"],
 }
 
 
@@ -107,6 +112,11 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_drop", ("sick",)
     yield "queue_define", ("sick", '{"timeout_seconds": 5, "payload_shape": {"to": "string"}}')
     yield "queue_prune", (None,)
+    for kinds in ('["k", "nothing"]', '"nothing"'):
+        yield "queue_wait", (kinds, "0")
+    for options in (None, '{"session": true}', '{"stop": true}', '{"stop": true}'):
+        yield "queue_heartbeat", ("worker", options)
+    yield "queue_reap", ()
 
 
 def of_receipts(queue: Session) -> Iterator[tuple[str, Arguments]]:
@@ -136,12 +146,13 @@ def of_receipts(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_move_many", (json.dumps(moves), None)
 
 
-def test_the_columns_of_every_answer(queue: Session) -> None:
+def test_the_columns_of_every_answer(queue: Session, capabilities: Capabilities) -> None:
     called: set[str] = set()
-    for name, arguments in calls(queue):
+    listening: list[tuple[str, Arguments]] = [("queue_listen", ('["k", "nothing"]',))]
+    for name, arguments in itertools.chain(calls(queue), listening if "listen" in capabilities else ()):
         assert queue.columns(name, *arguments) == COLUMNS[name], (name, arguments)
         called.add(name)
-    assert called == COLUMNS.keys()
+    assert called | {"queue_listen"} == COLUMNS.keys()
 
 
 def drop_while_held(queue: Queue) -> None:

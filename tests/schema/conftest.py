@@ -9,7 +9,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from tests.conftest import Clock
+from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.catalogs import connect
 from tests.schema.storage import Session
 

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from tests.conftest import Clock
+from pyqueue_sql.testing.clock_postgresql import Clock
 
 SECOND = 1_000_000
 SLOW = 6_000

@@ -16,7 +16,7 @@ FILES = list(files().values())
 ROUTINES = [one for one in FILES if one.routine.kind != "trigger"]
 MOST_LINES = 80
 READ_THE_CLOCK = {"queue_now", "_queue_ticks", "_queue_random"}
-END_TRANSACTIONS = {"_queue_begin", "_queue_commit", "_queue_undo"}
+END_TRANSACTIONS = {"_queue_begin", "_queue_begin_alone", "_queue_commit", "_queue_undo"}
 TABLES = sorted((SQL / "tables").glob("*.sql"))
 COLLATION = "collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */"
 

@@ -192,8 +192,11 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_remove": query("select * from queue_remove('other', 'other7')"),
     "queue_redrive": query("select * from queue_redrive('third', %s)", BATCH),
     "queue_purge": query("select * from queue_purge('third', %s)", BATCH),
+    "queue_listen": query("""select * from queue_listen('["work", "other", "nothing"]')"""),
+    "queue_wait": query("""select * from queue_wait('["nothing", "work"]', 0)"""),
+    "queue_heartbeat": query("select * from queue_heartbeat('plan')"),
 }
-PASSING = {"queue_reserve", "queue_pop", "queue_redrive", "queue_purge"}
+PASSING = {"queue_reserve", "queue_pop", "queue_redrive", "queue_purge", "queue_listen", "queue_wait"}
 """They pass over messages that are held."""
 
 
@@ -202,7 +205,7 @@ def test_a_call_reads_the_queue_by_its_indexes_only(plans: Plans, name: str) -> 
     nodes = CALLS[name](plans)
     tables = ("delayed_queue", "queue_history", "queue_dedup", "queue_inbox")
     scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation in tables]
-    if not name.startswith(("queue_push", "queue_inbox", "queue_prune")):
+    if not name.startswith(("queue_push", "queue_inbox", "queue_prune", "queue_heartbeat")):
         assert scans, "no plan was seen"
     assert [str(one) for one in scans if one.kind not in ("Index Scan", "Index Only Scan", "Tid Scan")] == []
     assert [str(one) for one in nodes if "Bitmap" in one.kind] == []
@@ -241,6 +244,42 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
     line = [node for node in nodes if node.index == "delayed_queue_ready"]
     assert [node.touched for node in line] == [BATCH]
     assert [node.rows for node in nodes if node.kind == "Tid Scan"] == [BATCH]
+
+
+def test_a_look_at_a_kind_where_nothing_is_ready_reads_what_comes_next(filled: Filled) -> None:
+    with psycopg.connect(filled.url, autocommit=True) as conn:
+        plans = Plans(conn)
+        with conn.transaction(force_rollback=True):
+            push = "select queue_push_many('idle', (select jsonb_agg(jsonb_build_object('payload', i)) from"
+            conn.execute(f"{push} generate_series(1, 150) i))")  # pyright: ignore[reportArgumentType]
+            conn.execute("select queue_reserve('idle', 'w', 150)")
+            delayed = f"{push} generate_series(1, 5000) i), '{{\"delay_seconds\": 60}}')"
+            conn.execute(delayed)  # pyright: ignore[reportArgumentType]
+            rows, nodes = plans.run(
+                """select ready, next_seconds > 30 and next_seconds <= 60 from queue_listen('"idle"')"""
+            )
+    assert rows == [(False, True)]
+    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    assert {node.index for node in scans if node.touched} == {"delayed_queue_ready", "delayed_queue_due"}
+    assert max(node.touched for node in scans) <= 150
+
+
+@pytest.mark.parametrize("kinds", ["null", '["work", "idle"]'])
+def test_a_reap_reads_the_ready_lines_of_the_workers_kinds(filled: Filled, kinds: str) -> None:
+    with psycopg.connect(filled.url, autocommit=True) as conn:
+        plans = Plans(conn)
+        with conn.transaction(force_rollback=True):
+            conn.execute("select queue_heartbeat('gone', jsonb_build_object('kinds', %s::jsonb))", [kinds])
+            conn.execute("select queue_reserve('work', 'gone', 5)")
+            conn.execute("update queue_worker set heartbeat_at = 0 where worker = 'gone'")
+            rows, nodes = plans.run("select * from queue_reap()")
+    assert ("gone", 5) in rows
+    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    line = [node for node in scans if node.index == "delayed_queue_ready"]
+    assert line
+    assert [str(node) for node in scans if node not in line and node.touched > 10] == []
+    if kinds != "null":
+        assert sum(node.touched for node in line) <= filled.size * 0.8
 
 
 PAIRS = [

@@ -15,13 +15,16 @@ from pyqueue_sql import migrate
 from tests.schema.sources import install_text, routines
 
 PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many"}
-CONSUMER = {"queue_reserve", "queue_pop"} | {
-    f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")
-}
+WAITING = {"queue_wait", "queue_listen", "queue_heartbeat", "queue_reap"}
+CONSUMER = (
+    {"queue_reserve", "queue_pop"}
+    | WAITING
+    | {f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")}
+)
 EVERYBODY = {"queue_now", "queue_time", "queue_timestamp"}
 PUBLIC = {name for name in routines() if not name.startswith("_")}
 OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY
-VIEWED = {"_queue_state"}
+VIEWED = {"_queue_state", "_queue_is_alive"}
 """What a view calls, whoever reads the view has to be allowed to call."""
 
 DEFINERS = """select p.proname, p.proconfig from pg_proc p
@@ -128,7 +131,7 @@ def test_groups_get_at_no_table_but_the_inbox_and_the_history(conn: psycopg.Conn
     looking = {
         (group, name, "select")
         for group in ("queue_operator", "queue_admin")
-        for name in ("queue_messages", "queue_stats", "queue_history")
+        for name in ("queue_messages", "queue_stats", "queue_workers", "queue_history")
     }
     assert set(found) == looking | {
         (group, "queue_inbox", right)
@@ -154,11 +157,16 @@ def test_a_consumer_reserves_and_finishes_and_does_not_push(conn: psycopg.Connec
         with pytest.raises(InsufficientPrivilege):
             conn.execute(text)
     assert conn.execute("select outcome from queue_ack(%s)", row).fetchone() == ("acked",)
+    assert conn.execute("""select ready from queue_listen('"mail"')""").fetchone() == (False,)
+    assert conn.execute("""select p_kind from queue_wait('"mail"', 0)""").fetchone() is None
+    assert conn.execute("select alive from queue_heartbeat('w')").fetchone() == (True,)
+    assert conn.execute("select worker from queue_reap()").fetchone() is None
 
 
 def test_an_operator_looks_and_runs_and_does_not_consume(conn: psycopg.Connection, role: str) -> None:
-    conn.execute("select queue_push('mail', 'a', '1')")
+    conn.execute("select queue_push('mail', 'a', '1'), queue_heartbeat('w', '{\"session\": true}')")
     become(conn, role, "queue_operator")
+    assert conn.execute("select worker, alive from queue_workers").fetchall() == [("w", True)]
     assert conn.execute("select ready, paused from queue_stats").fetchall() == [(1, False)]
     assert conn.execute("select changed from queue_pause('mail')").fetchone() == (True,)
     assert conn.execute("select changed from queue_resume('mail')").fetchone() == (True,)

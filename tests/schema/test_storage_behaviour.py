@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.conftest import Clock
+from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.storage import MOST, SECOND, Session, another, hold, place
 
 BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])

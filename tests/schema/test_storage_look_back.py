@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.conftest import Clock
+from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.storage import DUE, HOLD, LANE, PLACE, SECOND, Session, another
 
 BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])

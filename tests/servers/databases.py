@@ -15,7 +15,7 @@ import pymysql
 
 from pyqueue_sql import migrate
 from pyqueue_sql.connect import connect
-from tests.servers import clock
+from pyqueue_sql.testing import clock_mysql as clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,6 +30,7 @@ CAPABILITIES_OF_POSTGRESQL = frozenset(
         "exact_numbers",  # keeps numbers that a double doesn't hold
         "functions",  # has the short forms
         "inbox_at_once",  # a row in the inbox is a push, and an error there is the writer's
+        "listen",  # notifies sessions
         "not_a_number",  # has a NaN
         "numbered_rows",  # knows which row of the inbox's INSERT is wrong
     }

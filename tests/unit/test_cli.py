@@ -17,7 +17,7 @@ from alembic.script import ScriptDirectory
 from click.testing import CliRunner, Result
 
 from pyqueue_sql import Ended, Queue, cli
-from pyqueue_sql.cli import kinds, messages
+from pyqueue_sql.cli import kinds, messages, workers
 from pyqueue_sql.cli.common import Failure
 from pyqueue_sql.connect import connect_mysql
 from pyqueue_sql.demo.cli import demo
@@ -29,7 +29,7 @@ __all__ = ["harness"]
 
 COMMANDS = {
     *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
-    *("get", "pop", "extend", "history", "purge"),
+    *("get", "pop", "extend", "history", "purge", "wait", "worker", "workers", "reap"),
     *("define", "drop", "pause", "resume", "stats", "redrive", "prune"),
 }
 
@@ -251,6 +251,31 @@ def test_extend_keeps_the_hold(pyqueue: Shell, queue: Queue, clock: Any):
     clock.advance(1)
     assert len(queue.reserve("mail", max_messages=2)) == 2
     assert {row["outcome"] for row in pyqueue.rows("extend", "9", "-", lines=held, exit_code=1)} == {"lost"}
+
+
+def test_wait_says_which_kind_has_something(pyqueue: Shell, queue: Queue):
+    assert pyqueue.rows("wait", "mail", "sms", "--timeout", "0.1", exit_code=1) == []
+    queue.push("sms", "a", 1)
+    assert pyqueue.rows("wait", "mail", "sms") == [{"kind": "sms"}]
+
+
+def test_workers_are_shown_and_reaped(pyqueue: Shell, queue: Queue, clock: Any):
+    queue.heartbeat("w", timeout_seconds=10, kinds=["mail"], info={"pid": 7})
+    queue.push("mail", "a", 1)
+    queue.reserve("mail", "w")
+    (worker,) = pyqueue.rows("workers")
+    assert (worker["worker"], worker["alive"], worker["reserved"], worker["kinds"]) == (
+        "w",
+        True,
+        1,
+        ["mail"],
+    )
+    assert worker["started_at"].endswith("+00:00")
+    assert pyqueue.rows("reap") == []
+    clock.advance(11)
+    assert workers.table(queue.workers()).splitlines()[1].split()[:4] == ["w", "no", "heartbeat", "1"]
+    assert pyqueue.rows("reap") == [{"worker": "w", "freed": 1}]
+    assert pyqueue.rows("workers") == []
 
 
 def test_purge_and_drop_remove_what_nobody_holds(pyqueue: Shell, queue: Queue):

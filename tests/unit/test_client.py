@@ -114,6 +114,11 @@ def test_every_routine_answers_with_its_model(queue: Queue):
     assert {row.kind for row in queue.stats()} >= {"a", "b"}
     assert queue.drop("a").dead_letter_kind == "bin"
     assert queue.prune() >= 0
+    assert (queue.wait(["a", "b"], 0), queue.listen("b")[0].ready) == (None, False)
+    beat = queue.heartbeat("w", info={"pid": 7}, kinds=["b"])
+    assert (beat.worker, beat.alive, beat.reaps) == ("w", True, True)
+    assert [(one.worker, one.info, one.kinds) for one in queue.workers()] == [("w", {"pid": 7}, ["b"])]
+    assert (queue.reap(), queue.heartbeat("w", stop=True).alive) == ([], False)
 
 
 def test_none_and_unset_as_a_new_payload_differ(queue: Queue):

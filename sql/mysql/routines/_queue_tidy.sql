@@ -3,9 +3,11 @@ delimiter $$
 create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
     comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
 in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many rows, about
-twice of what ends between two such calls.'
+twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed too.'
 begin
     declare v_folded bigint;
+    declare v_reaped longtext character set utf8mb4;
+    call _queue_reap(in_now, 100, v_reaped);
     if rand() < 0.01 then
         call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
         call _queue_prune_by_the_way(in_kind, in_now, 1000);

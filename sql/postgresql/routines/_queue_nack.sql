@@ -40,6 +40,7 @@ begin
         attempts = q.attempts - case when v_counts then 0 else 1 end,
         errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
     where q.entry = in_entry;
+    perform _queue_wake(v_row.p_kind, v_row.p_key);
     return 'retry';
 end $$;
 

@@ -11,6 +11,7 @@ begin
             case when in_scheduled_at > in_now then in_scheduled_at end)
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
+            perform _queue_wake(in_kind, in_key);
             scheduled_at := in_scheduled_at;
             outcome := 'created';
             return;

@@ -1,4 +1,6 @@
 create or replace function _queue_set_paused(in_kind text, in_paused boolean) returns boolean language plpgsql as $$
+declare
+    v_changed boolean;
 begin
     perform _queue_check_kind(in_kind, 100);
     if not in_paused then
@@ -7,7 +9,11 @@ begin
         insert into queue_kind as k (p_kind, paused) values (in_kind, true)
         on conflict on constraint queue_kind_pkey do update set paused = true where not k.paused;
     end if;
-    return found;
+    v_changed := found;
+    if v_changed then
+        perform _queue_wake(in_kind);
+    end if;
+    return v_changed;
 end $$;
 
 comment on function _queue_set_paused(text, boolean) is

@@ -57,6 +57,7 @@ begin
     if v_dedups then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
     end if;
+    perform _queue_wake(k.p_kind) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id = any (array(select l.id from landed l));
     return null;
 end $$;

@@ -5,13 +5,18 @@ create or replace function queue_extend(in_receipt text, in_seconds numeric, out
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
+    v_kind text;
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
-    where q.entry = v_receipt.entry and q.secret = v_receipt.secret;
+    where q.entry = v_receipt.entry and q.secret = v_receipt.secret
+    returning q.p_kind into v_kind;
     receipt := in_receipt;
-    outcome := case when found then 'extended' else 'lost' end;
+    outcome := case when v_kind is null then 'lost' else 'extended' end;
+    if in_seconds = 0 and v_kind is not null then
+        perform _queue_wake(v_kind);
+    end if;
 end $$;
 
 comment on function queue_extend(text, numeric) is

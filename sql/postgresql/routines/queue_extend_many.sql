@@ -7,17 +7,21 @@ declare
     v_receipts record;
     v_outcomes text[];
     v_place bigint;
+    v_kind text;
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    for v_place in
+    for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
         where q.entry = r.entry and q.secret = r.secret
-        returning r.place
+        returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';
+        if in_seconds = 0 then
+            perform _queue_wake(v_kind);
+        end if;
     end loop;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;

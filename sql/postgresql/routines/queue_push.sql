@@ -16,6 +16,9 @@ begin
             select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0))
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
+            if statement_timestamp() > transaction_timestamp() + interval '1 ms' or _queue_is_heard(in_kind) then
+                perform _queue_wake(in_kind, v_key);
+            end if;
             p_kind := in_kind;
             p_key := v_key;
             scheduled_at := v_now;

@@ -24,6 +24,7 @@ begin
     end if;
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
+        perform _queue_wake(in_kind);
         return;
     end if;
     loop

@@ -120,7 +120,8 @@ class Traffic:
             time.sleep(0.01)
 
     def _consume(self, connection: pymysql.Connection[Any]) -> None:
-        self._consume_once(connection)
+        if not self._consume_once(connection):
+            self._call(connection, "call queue_wait('\"mail\"', 1)")
 
     def _consume_once(self, connection: pymysql.Connection[Any]) -> bool:
         found = self._call(connection, "call queue_reserve('mail', 'w', 3, null)")

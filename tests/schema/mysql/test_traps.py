@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pymysql
 import pytest
 
+from pyqueue_sql.testing.clock_mysql import Clock
 from tests.schema.mysql.catalogs import run
 from tests.schema.mysql.world import call, microseconds, now
-from tests.servers.clock import Clock
 from tests.servers.databases import open_connection
 
 if TYPE_CHECKING:

@@ -97,6 +97,18 @@ def script(session: Connection[Any]) -> list[object]:
         say("queue_push", "mail", "a", payload, json.dumps({"on_duplicate": mode}))
     say("queue_push", "mail", None, payload, '{"delay_seconds": 1e300}')
     say("queue_push_bytes", "mail", "bytes", "\\'\"", None)
+    say("queue_wait", json.dumps([awkward, "nothing"]), 0)
+    say("queue_wait", json.dumps(["nothing", "mail", "shaped", "mail"]), 0)
+    for kinds in ("mail", "[]", '["mail", 1]', json.dumps(["k" * 101])):
+        say("queue_wait", kinds, 0)
+    say(
+        "queue_heartbeat",
+        awkward,
+        json.dumps({"kinds": ["mail", awkward], "info": {"of": awkward}, "session": True}),
+    )
+    say("queue_heartbeat", awkward, '{"timeout_seconds": 5}')
+    say("queue_reap")
+    say("queue_heartbeat", awkward, '{"stop": true}')
     batch = [{"key": f"{awkward}{number}", "payload": number, **headers} for number in range(9)]
     say("queue_push_many", "mail", json.dumps(batch + batch), None)
     for kind in ("", "k" * 96, "k" * 101, "k" * 300):

@@ -9,7 +9,7 @@ import pytest
 
 from pyqueue_sql.dialect import mysql_is_in_transaction
 from tests.schema.mysql.catalogs import run
-from tests.schema.mysql.world import CALLS, World, call, everything, prepare, push_keys
+from tests.schema.mysql.world import ALONE, CALLS, World, call, everything, prepare, push_keys
 from tests.servers.databases import open_connection
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ REFUSED = [
     (31001, "call queue_pause('')"),
     (31001, "call queue_redrive('mail.dead', 0)"),
     (31001, "call queue_prune(0)"),
+    (31001, "call queue_heartbeat('', null)"),
+    (31002, "call queue_heartbeat('w', '{{\"timeout_seconds\": 0}}')"),
+    (31001, "call queue_heartbeat('w', '{{\"kinds\": []}}')"),
 ]  # fmt: skip
 
 
@@ -62,7 +65,7 @@ def test_every_public_routine_has_a_call(connection: Connection[Any]) -> None:
         "select r.routine_name from information_schema.routines r where r.routine_schema = database()"
         " and r.routine_type = 'PROCEDURE' and r.routine_name like 'queue\\_%'",
     )
-    assert {name for (name,) in found} == CALLS.keys()
+    assert {name for (name,) in found} == CALLS.keys() | ALONE.keys()
 
 
 def notes(connection: Connection[Any]) -> list[str]:

@@ -40,8 +40,12 @@ CALLS = {
     "queue_resume": "call queue_resume('still')",
     "queue_redrive": "call queue_redrive('mail.dead', null)",
     "queue_prune": "call queue_prune(null)",
+    "queue_heartbeat": "call queue_heartbeat('w', null)",
+    "queue_reap": "call queue_reap()",
     "queue_now": "call queue_now(@now)",
 }
+ALONE = {"queue_wait": "call queue_wait('\"mail\"', 0)"}
+"""What can't be called inside of a transaction."""
 
 
 class World(NamedTuple):
@@ -94,7 +98,15 @@ def prepare(connection: Connection[Any]) -> World:
 
 def everything(connection: Connection[Any]) -> dict[str, list[str]]:
     """Return all rows of all tables of the queue, as the connection sees them."""
-    tables = ("delayed_queue", "queue_kind", "queue_history", "queue_dedup", "queue_count", "queue_inbox")
+    tables = (
+        "delayed_queue",
+        "queue_kind",
+        "queue_history",
+        "queue_dedup",
+        "queue_count",
+        "queue_inbox",
+        "queue_worker",
+    )
     return {table: sorted(map(repr, run(connection, f"select * from {table}"))) for table in tables}
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pyqueue_sql.revision import MIGRATIONS
+from pyqueue_sql.testing.clock_postgresql import START_US
 
 if TYPE_CHECKING:
     import pymysql
 
 TABLE = "test_clock"
-VIEWS = Path(__file__).parents[2] / "sql" / "mysql" / "views"
+VIEWS = MIGRATIONS.parent / "sql" / "mysql" / "views"
 REAL_TIME = "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))"
 """What views have in place of queue_now, which they can't call."""
 
@@ -34,7 +36,7 @@ def replace_clock(connection: pymysql.Connection[Any], database: str) -> None:
         connection: of the owner, in autocommit; its database is changed.
         database: the name of one with the queue in it.
     """
-    connection.select_db(database)
+    connection.select_db(database)  # pyright: ignore[reportUnknownMemberType]
     views = [path.read_text(encoding="utf-8") for path in sorted(VIEWS.glob("*.sql"))]
     assert any(REAL_TIME in text for text in views), "no view has the time in the form that is replaced"
     moved = [re.sub(r"(?m)^--.*\n", "", text).strip().rstrip(";") for text in views if REAL_TIME in text]
@@ -46,7 +48,7 @@ def replace_clock(connection: pymysql.Connection[Any], database: str) -> None:
 class Clock:
     """The time of a database whose clock was replaced; the same as that of PostgreSQL's databases."""
 
-    def __init__(self, connection: pymysql.Connection[Any], start: int) -> None:
+    def __init__(self, connection: pymysql.Connection[Any], start: int = START_US) -> None:
         """Set the time, in microseconds since 1970; the connection is in autocommit."""
         self._connection = connection
         self._run(f"update {TABLE} set now = %s, ticks = true", start)

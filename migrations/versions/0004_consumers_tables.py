@@ -1,0 +1,18 @@
+"""Registered workers, and the marks of events: the tables, which the routines before do not mind."""
+
+from pyqueue_sql.revision import run
+
+revision = "0004_consumers_tables"
+down_revision = "0003_innodb"
+branch_labels = None
+dialects = ("postgresql", "mysql")
+
+
+def upgrade() -> None:
+    """Add the tables."""
+    run("0004_consumers", "up")
+
+
+def downgrade() -> None:
+    """Drop what is new; nobody is in a routine that needs it any more."""
+    run("0004_consumers", "down")

@@ -1,0 +1,20 @@
+"""Workers: handlers by kind, and what runs them. See docs/worker.md."""
+
+from pyqueue_sql.worker.answers import Move, Reject, Retry, Snooze
+from pyqueue_sql.worker.context import AsyncContext, Context, Lost
+from pyqueue_sql.worker.handlers import Handlers
+from pyqueue_sql.worker.worker import AsyncWorker, Worker, WorkerOptions
+
+__all__ = [
+    "AsyncContext",
+    "AsyncWorker",
+    "Context",
+    "Handlers",
+    "Lost",
+    "Move",
+    "Reject",
+    "Retry",
+    "Snooze",
+    "Worker",
+    "WorkerOptions",
+]

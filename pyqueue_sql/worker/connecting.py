@@ -1,0 +1,70 @@
+"""Async connections from URLs, for the transactions of coroutines."""
+
+from __future__ import annotations
+
+import importlib
+import ssl
+from typing import Any
+
+import psycopg
+
+from pyqueue_sql.connect import (
+    READ_COMMITTED,
+    ConnectionFailed,
+    is_mysql,
+    mysql_settings,
+    postgresql_settings,
+    without_password,
+)
+
+_TAKEN = ("host", "port", "user", "password", "unix_socket", "charset", "connect_timeout")
+"""By aiomysql under the names that PyMySQL has for them."""
+
+
+async def connect_async(url: str, *, schema: str | None = None) -> Any:
+    """Return a new connection of psycopg or aiomysql that isn't in autocommit; else as
+    `pyqueue_sql.connect.connect`.
+
+    Raises:
+        ConnectionFailed: the server isn't there or doesn't let us in, or aiomysql is missing.
+    """
+    if is_mysql(url):
+        return await _aiomysql(url, schema)
+    try:
+        return await psycopg.AsyncConnection.connect(**postgresql_settings(url, schema))
+    except psycopg.OperationalError as error:
+        raise ConnectionFailed(without_password(str(error).strip(), url)) from None
+
+
+async def _aiomysql(url: str, schema: str | None) -> Any:
+    try:
+        driver = importlib.import_module("aiomysql")
+    except ImportError:
+        raise ConnectionFailed(
+            "aiomysql is needed for transactions of coroutines: pip install 'pyqueue_sql[mysql-async]'"
+        ) from None
+    given = mysql_settings(url)
+    settings = {name: given[name] for name in _TAKEN if name in given}
+    try:
+        return await driver.connect(
+            **settings,
+            db=schema or given.get("database"),
+            ssl=_tls(given),
+            autocommit=False,
+            init_command=READ_COMMITTED,
+        )
+    except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
+        raise ConnectionFailed(without_password(str(error.args[-1]), url)) from None
+
+
+def _tls(given: dict[str, Any]) -> ssl.SSLContext | None:
+    """Return what PyMySQL would make of the parameters whose names begin with ssl."""
+    if given.get("ssl_disabled") or not any(name in given for name in ("ssl_ca", "ssl_cert", "ssl_key")):
+        return None
+    context = ssl.create_default_context(cafile=given.get("ssl_ca"))
+    context.check_hostname = bool(given.get("ssl_verify_identity"))
+    if not given.get("ssl_ca") or given.get("ssl_verify_cert") is False:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if given.get("ssl_cert"):
+        context.load_cert_chain(given["ssl_cert"], given.get("ssl_key"))
+    return context

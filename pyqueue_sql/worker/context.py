@@ -1,0 +1,198 @@
+"""What a handler that has a second parameter is given."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+from collections import deque
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from pyqueue_sql.aio import AsyncQueue
+from pyqueue_sql.client import Queue
+from pyqueue_sql.connect import connect
+from pyqueue_sql.worker.connecting import connect_async
+
+if TYPE_CHECKING:
+    from pyqueue_sql.connect import Connection
+    from pyqueue_sql.models import Message, Outcome
+    from pyqueue_sql.worker.board import Delivery
+
+
+class Lost(Exception):  # noqa: N818 -- named after what happened
+    """The message was no longer this handler's when its transaction was about to commit; it was rolled
+    back."""
+
+
+class Connections:
+    """Connections for the transactions of handlers, opened when one is wanted and used again.
+
+    Args:
+        url: of the database.
+        schema: where the queue is, None: as the server has it.
+    """
+
+    def __init__(self, url: str, schema: str | None) -> None:
+        self._url = url
+        self._schema = schema
+        self._idle: deque[Connection] = deque()
+        self._idle_async: deque[Any] = deque()
+
+    def __repr__(self) -> str:
+        return "Connections(…)"
+
+    @contextmanager
+    def transaction(self) -> Generator[Connection]:
+        """Give a connection, in a transaction that is committed at the end."""
+        connection = self._taken()
+        if connection is None:
+            connection = connect(self._url, autocommit=False, schema=self._schema, read_committed=True)
+        try:
+            yield connection
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+
+    @asynccontextmanager
+    async def async_transaction(self) -> AsyncGenerator[Any]:
+        """Give an async connection, in a transaction that is committed at the end."""
+        connection = None
+        while self._idle_async and connection is None:
+            idle = self._idle_async.popleft()
+            connection = idle if await _is_sound_async(idle) else None
+        if connection is None:
+            connection = await connect_async(self._url, schema=self._schema)
+        try:
+            yield connection
+            await connection.commit()
+        except BaseException:
+            await _close(connection)
+            raise
+        self._idle_async.append(connection)
+
+    def _taken(self) -> Connection | None:
+        """Return a connection that nobody uses; several threads may want the last one."""
+        with contextlib.suppress(IndexError):
+            while True:
+                idle = self._idle.popleft()
+                if _is_sound(idle):
+                    return idle
+        return None
+
+    async def close(self) -> None:
+        """Close those that nobody uses."""
+        while self._idle:
+            self._idle.popleft().close()
+        while self._idle_async:
+            await _close(self._idle_async.popleft())
+
+
+def _is_sound(connection: Any) -> bool:
+    """Whether the server hasn't ended a connection while it was idle."""
+    try:
+        if isinstance(connection, psycopg.Connection):
+            _check_silence(connection)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            connection.ping(reconnect=False)
+    except Exception:
+        with contextlib.suppress(Exception):
+            connection.close()
+        return False
+    return True
+
+
+async def _is_sound_async(connection: Any) -> bool:
+    try:
+        if isinstance(connection, psycopg.AsyncConnection):
+            _check_silence(connection)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            await connection.ping(reconnect=False)
+    except Exception:
+        with contextlib.suppress(Exception):
+            await _close(connection)
+        return False
+    return True
+
+
+def _check_silence(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+    """Fail where PostgreSQL has said anything unasked, which is how it says farewell."""
+    watch = select.poll()
+    watch.register(connection.fileno(), select.POLLIN)
+    if watch.poll(0):
+        raise psycopg.OperationalError("there is news")
+
+
+async def _close(connection: Any) -> None:
+    closing = connection.close()
+    if closing is not None:  # aiomysql's isn't awaited
+        await closing
+
+
+class _Context:
+    """What a handler may know and do beside its message."""
+
+    def __init__(self, delivery: Delivery, connections: Connections, stopping: Stopping) -> None:
+        self._delivery = delivery
+        self._connections = connections
+        self._stopping = stopping
+
+    @property
+    def message(self) -> Message:
+        """The message; its `attempts` counts this delivery."""
+        return self._delivery.message
+
+    @property
+    def shutting_down(self) -> bool:
+        """Whether the worker is about to end; a handler that takes long may then end early, with
+        `Snooze(0)`."""
+        return self._stopping.is_set
+
+    def _check(self, outcome: Outcome) -> None:
+        if outcome.lost:
+            raise Lost(f"{self.message.kind} {self.message.key}")
+
+
+class Stopping:
+    """Whether a worker is about to end."""
+
+    is_set = False
+
+
+class Context(_Context):
+    """The context of a handler that is a plain function."""
+
+    @contextmanager
+    def transaction(self) -> Generator[Queue[Any]]:
+        """Give a queue whose calls commit together with the acknowledgement of the message, at the end of the
+        block.
+
+        So what is pushed there is pushed once, however often the message is delivered. `queue.connection` is
+        the driver's, for statements of the application's own in the same transaction. After the block the
+        message is done, whatever the handler does.
+
+        Raises:
+            Lost: at the end of the block, where somebody else has the message by now; all was rolled back.
+        """
+        with self._connections.transaction() as connection:
+            queue = Queue(connection)
+            yield queue
+            self._check(queue.ack(self._delivery.receipt))
+        self._delivery.is_acked = True
+
+
+class AsyncContext(_Context):
+    """The context of a handler that is a coroutine function."""
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[AsyncQueue[Any]]:
+        """Give an async queue; else it is as that of `Context`. On MariaDB and MySQL it needs aiomysql."""
+        async with self._connections.async_transaction() as connection:
+            queue = AsyncQueue(connection)
+            yield queue
+            self._check(await queue.ack(self._delivery.receipt))
+        self._delivery.is_acked = True

@@ -1,0 +1,175 @@
+"""What keeps a worker's messages its own: its heartbeat, its holds; and freeing those of workers that are
+dead."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from pyqueue_sql.worker.link import Ending, Link, log
+from pyqueue_sql.worker.watching import KINDS_A_CALL
+
+if TYPE_CHECKING:
+    from pyqueue_sql.client import Queue
+    from pyqueue_sql.connect import Connection
+    from pyqueue_sql.models import Heartbeat, Listening
+    from pyqueue_sql.worker.board import Board, Delivery
+    from pyqueue_sql.worker.engine import Settings
+    from pyqueue_sql.worker.watching import Listener
+
+TICK_SECONDS = 1.0
+REAP_SECONDS = 0.8
+"""Between two calls of the same worker; there are two that call."""
+BEATS = 3
+"""A timeout of the heartbeat."""
+
+
+class Keeper:
+    """Keeps up a worker over a connection of its own, on which it also listens.
+
+    Args:
+        settings: the worker's.
+        board: what it holds.
+        kinds: what it takes.
+        ending: when to give up.
+        connect: opens a connection.
+        listener: what hears notifications; None: nothing does.
+        on_open: called in the event loop where the connection is a new one.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        board: Board,
+        kinds: Sequence[str],
+        ending: Ending,
+        connect: Callable[[], Connection],
+        listener: Listener | None,
+        on_open: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._board = board
+        self._kinds = kinds
+        self._listener = listener
+        self._on_open = on_open
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self._tick = TICK_SECONDS
+        self._beaten_at = self._beat_at = 0.0
+        self._reap_at = 0.0
+        self._heartbeat: Heartbeat | None = None
+        heard = None if listener is None else self._heard
+        self.link = Link("control", connect, ending, self._open, heard)
+
+    async def begin(self) -> None:
+        """Register, which is done with each new connection; here nobody waits for one."""
+        await self.link.call(lambda _: None, patient=False)
+
+    async def leave(self) -> None:
+        """Say that the worker ends, and close."""
+        try:
+            await self.link.call(lambda queue: queue.heartbeat(self._settings.name, stop=True))
+        finally:
+            await self.link.close()
+
+    async def look(self, kinds: Sequence[str], ending: Ending) -> list[Listening]:
+        """Ask what is ready of some kinds, and be told from now on.
+
+        Args:
+            kinds: them.
+            ending: when to give that up.
+        """
+        assert self._listener is not None
+        return await self._listener.look(self.link, kinds, ending)
+
+    def holds(self, seconds: float) -> None:
+        """Messages are held for so long now."""
+        tick = max(0.02, seconds / 8)
+        if tick < self._tick:
+            self._tick = tick
+            self._changed.set()
+
+    def doubt(self) -> None:
+        """Another connection is a new one, so this one may be lost without anybody having noticed."""
+        if time.monotonic() - self._beaten_at > TICK_SECONDS:
+            self._beat_at = 0.0
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Keep everything up, for ever."""
+        while True:
+            try:
+                async with asyncio.timeout(self._tick):
+                    await self._changed.wait()
+            except TimeoutError:
+                pass
+            self._changed.clear()
+            await self._extend()
+            now = time.monotonic()
+            if now >= self._beat_at:
+                await self.link.call(self._beat)
+            if self._heartbeat is not None and self._heartbeat.reaps and now >= self._reap_at:
+                self._reap_at = now + REAP_SECONDS
+                await self._reap()
+            self._board.hand_back(self._board.surplus())
+
+    def _heard(self, channel: str | None, payload: str) -> None:
+        assert self._listener is not None
+        if channel is None:
+            self._beat_at = 0.0
+            self._changed.set()
+        else:
+            self._listener.heard(channel, payload)
+
+    def _open(self, queue: Queue[Any]) -> None:
+        self._beat(queue)
+        self._loop.call_soon_threadsafe(self._on_open)
+
+    def _beat(self, queue: Queue[Any]) -> None:
+        now = time.monotonic()
+        self._heartbeat = queue.heartbeat(
+            self._settings.name,
+            timeout_seconds=self._settings.heartbeat_seconds,
+            kinds=self._kinds if len(self._kinds) <= KINDS_A_CALL else None,
+            info={"host": platform.node(), "pid": os.getpid(), "version": version("pyqueue_sql")},
+            session=self._settings.notify,
+        )
+        # where the session tells, only to learn whether others rely on this one to free what the dead held
+        beats = BEATS if self._heartbeat.expires_at is not None else BEATS / 2
+        self._beaten_at = now
+        self._beat_at = now + self._settings.heartbeat_seconds / beats
+
+    async def _reap(self) -> None:
+        for dead in await self.link.call(lambda queue: queue.reap()):
+            log.warning(
+                "worker %s is gone", dead.worker, extra={"gone": dead.worker, "freed": dead.freed}
+            )  # fmt: skip
+
+    async def _extend(self) -> None:
+        """Renew the holds that are half over."""
+        now = time.monotonic()
+        due: dict[float, list[Delivery]] = defaultdict(list)
+        for one in self._board.holding():
+            longest = one.handler.max_seconds
+            is_over_time = longest is not None and one.started and now - one.started > longest
+            if one.held_until - now < one.hold_seconds / 2 and not (is_over_time or one.is_given_up):
+                due[one.hold_seconds].append(one)
+        for seconds, deliveries in due.items():
+            now = time.monotonic()
+            receipts = [one.receipt for one in deliveries]
+            outcomes = await self.link.call(lambda queue: queue.extend_many(receipts, seconds))  # noqa: B023 -- at once
+            for one, outcome in zip(deliveries, outcomes, strict=True):
+                one.held_until = now + seconds
+                # one that was settled meanwhile is lost as well
+                if outcome.lost and one.settlement is None:
+                    one.is_given_up = True
+                    log.warning("lost while its handler ran, or before", extra={
+                        "kind": one.message.kind, "key": one.message.key, "attempt": one.message.attempts,
+                        "outcome": "lost",
+                    })  # fmt: skip

@@ -1,0 +1,225 @@
+"""A connection in a thread of its own, which comes back by itself.
+
+The drivers' own blocking calls, in a thread, so that there is one text for all servers and for synchronous
+and asynchronous workers, and the event loop never waits for a database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+
+from pyqueue_sql import dialect
+from pyqueue_sql.client import Queue
+from pyqueue_sql.connect import ConnectionFailed
+from pyqueue_sql.errors import QueueError
+from pyqueue_sql.worker.pace import Backoff
+
+if TYPE_CHECKING:
+    from pyqueue_sql.connect import Connection
+
+T = TypeVar("T")
+Job = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+
+STEP_SECONDS = 0.1
+
+log = logging.getLogger("pyqueue_sql.worker")
+
+
+class Ending:
+    """When links give up what they can't get done."""
+
+    deadline: float | None = None
+    """By the monotonic clock; None: never."""
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, but not past the deadline, which may come meanwhile."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and not self.is_over:
+            await asyncio.sleep(min(left, STEP_SECONDS))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+class Link:
+    """See above. Calls come one after another.
+
+    Args:
+        name: what it is for.
+        connect: opens a connection in autocommit.
+        ending: when to give up.
+        on_open: called in the thread with each new connection.
+        on_notify: called in the event loop with the channel and the payload of each notification, and with
+            None where the connection turns out to be lost; PostgreSQL alone has any.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        connect: Callable[[], Connection],
+        ending: Ending,
+        on_open: Callable[[Queue[Any]], object] | None = None,
+        on_notify: Callable[[str | None, str], None] | None = None,
+    ) -> None:
+        self._name = name
+        self._connect = connect
+        self._ending = ending
+        self._on_open = on_open
+        self._on_notify = on_notify
+        self._loop = asyncio.get_running_loop()
+        self._lock = asyncio.Lock()
+        self._backoff = Backoff()
+        self._queue: Queue[Any] | None = None
+        self._armed: int | None = None
+        self._is_proven = False
+        self._is_broken = False
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name=f"pyqueue-{name}", daemon=True).start()
+
+    async def call(
+        self, work: Callable[[Queue[Any]], T], ending: Ending | None = None, *, patient: bool = True
+    ) -> T:
+        """Return what `work` returns for the queue; called again on a new connection where one is lost.
+
+        Args:
+            work: called in the thread.
+            ending: when to give it up; None: with the link.
+            patient: whether to wait for a database that isn't there.
+
+        Raises:
+            QueueError: the queue refused it.
+            Exception: the driver's, where it is time to end, or nothing has worked on this link so far and
+                the reason is not that the database isn't there.
+        """
+        ending = ending or self._ending
+        async with self._lock:
+            while True:
+                self._disarm()
+                if self._is_broken:
+                    await self._drop()
+                try:
+                    found = await self._submit(lambda: work(self._opened()))
+                except QueueError:
+                    raise
+                except Exception as error:
+                    await self._drop()
+                    said = dialect.failure(error)
+                    gone = said.lost if said else isinstance(error, ConnectionFailed | OSError)
+                    if not ((gone and patient) or (said and self._is_proven)) or ending.is_over:
+                        raise
+                    pause = self._backoff.pause()
+                    log.warning(
+                        "%s: %s; trying again", self._name, said.message if said else error,
+                        extra={"link": self._name, "seconds": round(pause, 3)},
+                    )  # fmt: skip
+                    await ending.pause(pause)
+                else:
+                    self._is_proven = True
+                    self._backoff.reset()
+                    self._arm()
+                    return found
+
+    async def close(self) -> None:
+        """Close the connection once nothing is under way, and end the thread."""
+        self._disarm()
+        async with self._lock:
+            await self._drop()
+            self._jobs.put(None)
+
+    def thread_id(self) -> int | None:
+        """Return the number by which `kill` of another link ends what goes on here, on MariaDB and MySQL."""
+        found = self._queue
+        return None if found is None else found.connection.thread_id()
+
+    async def _submit(self, job: Callable[[], T]) -> T:
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._jobs.put((job, future))
+        # a caller that is cancelled leaves neither a connection in the middle of a call nor an error behind
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(future)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            call, future = job
+            try:
+                found = call()
+            except BaseException as error:
+                report, what = _fail, error
+            else:
+                report, what = _succeed, found
+            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+                self._loop.call_soon_threadsafe(report, future, what)
+
+    def _opened(self) -> Queue[Any]:
+        if self._queue is None:
+            connection = self._connect()
+            queue = Queue(connection)
+            try:
+                if isinstance(connection, psycopg.Connection) and self._on_notify is not None:
+                    connection.add_notify_handler(self._heard)
+                if self._on_open is not None:
+                    self._on_open(queue)
+            except BaseException:
+                connection.close()
+                raise
+            self._queue = queue
+        return self._queue
+
+    async def _drop(self) -> None:
+        self._disarm()
+        self._is_broken = False
+        found, self._queue = self._queue, None
+        if found is not None:
+            with contextlib.suppress(Exception):
+                await self._submit(found.connection.close)
+
+    def _heard(self, notify: psycopg.Notify) -> None:
+        if self._on_notify is not None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._on_notify, notify.channel, notify.payload)
+
+    def _arm(self) -> None:
+        """Listen while nothing is called."""
+        connection: Any = None if self._queue is None else self._queue.connection
+        if self._on_notify is not None and isinstance(connection, psycopg.Connection):
+            self._read(connection)  # pyright: ignore[reportUnknownArgumentType] -- what came with the last answer
+            if not self._is_broken:
+                self._armed = connection.fileno()
+                self._loop.add_reader(self._armed, self._read, connection)  # pyright: ignore[reportUnknownArgumentType]
+
+    def _disarm(self) -> None:
+        if self._armed is not None:
+            self._loop.remove_reader(self._armed)
+            self._armed = None
+
+    def _read(self, connection: psycopg.Connection[Any]) -> None:
+        assert self._on_notify is not None
+        try:
+            connection.pgconn.consume_input()
+            while (found := connection.pgconn.notifies()) is not None:
+                self._on_notify(found.relname.decode(), found.extra.decode("utf-8", "replace"))
+        except psycopg.OperationalError:
+            self._disarm()
+            self._is_broken = True
+            self._on_notify(None, "")
+
+
+def _succeed(future: asyncio.Future[Any], found: object) -> None:
+    if not future.done():
+        future.set_result(found)
+
+
+def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)

@@ -1,0 +1,176 @@
+"""A worker's signals, and several processes of it: one that dies is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import multiprocessing
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import connection
+from multiprocessing.context import SpawnProcess
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from pyqueue_sql.worker.link import log
+from pyqueue_sql.worker.pace import Backoff
+
+if TYPE_CHECKING:
+    from pyqueue_sql.worker.handlers import Handlers
+    from pyqueue_sql.worker.worker import AsyncWorker, WorkerOptions
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+LOOK_SECONDS = 0.2
+SOUND_SECONDS = 60.0
+"""A process that lived so long is started again without much delay."""
+KILL_SECONDS = 15.0
+"""A process that should have ended so long ago is killed."""
+
+
+async def until_stopped(worker: AsyncWorker) -> None:
+    """Run a worker that signals stop, where this is the main thread."""
+    loop = asyncio.get_running_loop()
+    parent = multiprocessing.parent_process()
+    with contextlib.ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():
+            # what a supervisor's terminal interrupts gets that from its supervisor
+            for number in SIGNALS if parent is None else SIGNALS[:1]:
+                loop.add_signal_handler(number, worker.stop)
+                stack.callback(loop.remove_signal_handler, number)
+        if parent is not None:
+            loop.add_reader(parent.sentinel, _orphaned, loop, parent.sentinel, worker)
+            stack.callback(loop.remove_reader, parent.sentinel)
+        await worker.run()
+
+
+def _orphaned(loop: asyncio.AbstractEventLoop, sentinel: int, worker: AsyncWorker) -> None:
+    loop.remove_reader(sentinel)
+    worker.stop()
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a process is started with.
+
+    Raises:
+        TypeError: another process couldn't import the handlers.
+    """
+
+    url: str = field(repr=False)
+    handlers: Handlers
+    options: WorkerOptions
+    initialize: Callable[[], object] | None
+
+    def __post_init__(self) -> None:
+        try:
+            pickle.dumps((self.handlers, self.initialize))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise TypeError(
+                f"handlers for several processes have to be functions of modules: {error}"
+            ) from None
+
+
+def _child(start: Start, number: int) -> None:
+    """Be one of several processes."""
+    from pyqueue_sql.worker.worker import AsyncWorker
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if start.initialize is not None:
+        start.initialize()
+    options = start.options.copy()
+    if name := options.get("name"):
+        options["name"] = f"{name}-{number}"
+    asyncio.run(until_stopped(AsyncWorker(start.url, start.handlers, **options)))
+
+
+@dataclass
+class _Place:
+    """One of the processes, and those that come after it."""
+
+    number: int
+    process: SpawnProcess | None = None
+    started: float = 0.0
+    start_at: float = 0.0
+    backoff: Backoff = field(default_factory=functools.partial(Backoff, 1.0, 30.0))
+    is_done: bool = False
+
+
+def supervise(processes: int, start: Start, stops: threading.Semaphore) -> None:
+    """Run processes until they are done, or stopped.
+
+    Args:
+        processes: how many.
+        start: what each is started with.
+        stops: released once for each stop.
+    """
+    places = [_Place(number) for number in range(1, processes + 1)]
+    stopped_at: float | None = None
+    with _signals(stops):
+        while not all(one.is_done for one in places):
+            while stops.acquire(blocking=False):
+                stopped_at = stopped_at or time.monotonic()
+                for one in places:
+                    if one.process is not None and one.process.is_alive():
+                        one.process.terminate()  # SIGTERM, at which it drains
+            for one in places:
+                _look_after(one, start, stopped_at)
+            sentinels = [one.process.sentinel for one in places if one.process is not None]
+            if sentinels:
+                connection.wait(sentinels, LOOK_SECONDS)
+            else:
+                time.sleep(LOOK_SECONDS)
+
+
+def _look_after(place: _Place, start: Start, stopped_at: float | None) -> None:
+    now = time.monotonic()
+    process = place.process
+    if process is not None and process.is_alive():
+        grace = start.options.get("grace_seconds", 30.0)
+        if stopped_at is not None and now > stopped_at + grace + KILL_SECONDS:
+            process.kill()
+        return
+    if process is not None:
+        process.join()
+        place.process = None
+        status = process.exitcode
+        if status != 0 and stopped_at is None:
+            if now - place.started > SOUND_SECONDS:
+                place.backoff.reset()
+            pause = place.backoff.pause()
+            place.start_at = now + pause
+            fields = {"child": place.number, "status": status, "seconds": round(pause, 3)}
+            log.error("a process died; another one will be started", extra=fields)
+        place.is_done = status == 0
+    if stopped_at is not None:
+        place.is_done = True
+    if not place.is_done and now >= place.start_at:
+        # not forked: the application may have threads
+        place.process = multiprocessing.get_context("spawn").Process(
+            target=_child, args=(start, place.number), name=f"pyqueue-worker-{place.number}"
+        )
+        place.process.start()
+        place.started = now
+
+
+@contextmanager
+def _signals(stops: threading.Semaphore) -> Generator[None]:
+    """Let the signals that end a process be stops, where this is the main thread."""
+
+    def stop(number: int, frame: FrameType | None) -> Any:  # noqa: ARG001
+        stops.release()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,110 @@
+"""Running a handler for one delivery: functions in threads, coroutines in the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pyqueue_sql.worker.context import AsyncContext, Connections, Context, Stopping
+from pyqueue_sql.worker.settling import Concluding
+
+if TYPE_CHECKING:
+    from pyqueue_sql.worker.board import Board, Delivery
+
+CANCEL_SECONDS = 2.0
+"""For coroutines to end once they are cancelled."""
+TURN_SECONDS = 0.005
+"""For how long handlers that never wait may keep the event loop."""
+
+
+def run(delivery: Delivery, connections: Connections, stopping: Stopping) -> None:
+    """Run a function for a delivery."""
+    handler = delivery.handler
+    context = Context(delivery, connections, stopping) if handler.wants_context else None
+    with Concluding(delivery) as concluding:
+        concluding.answer = handler.function(*handler.arguments(delivery.message, context))
+
+
+async def run_async(delivery: Delivery, connections: Connections, stopping: Stopping) -> None:
+    """Run a coroutine for a delivery."""
+    handler = delivery.handler
+    context = AsyncContext(delivery, connections, stopping) if handler.wants_context else None
+    with Concluding(delivery) as concluding:
+        arguments = handler.arguments(delivery.message, context)
+        if handler.max_seconds is None:
+            concluding.answer = await handler.function(*arguments)
+        else:
+            async with asyncio.timeout(handler.max_seconds):
+                concluding.answer = await handler.function(*arguments)
+
+
+class Runners:
+    """As many threads and as many tasks as handlers may run at once.
+
+    Args:
+        board: what waits for them.
+        connections: for their transactions.
+        stopping: whether the worker is about to end.
+    """
+
+    def __init__(self, board: Board, connections: Connections, stopping: Stopping) -> None:
+        self._board = board
+        self._connections = connections
+        self._stopping = stopping
+        self._added = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        board.on_added = self._added.set
+
+    def start(self, functions: bool, coroutines: bool, failed: Callable[[BaseException], None]) -> None:
+        """Start them.
+
+        Args:
+            functions: whether there are handlers for threads.
+            coroutines: whether there are handlers for tasks.
+            failed: called where a runner itself fails.
+        """
+        for number in range(self._board.slots):
+            if functions:
+                threading.Thread(target=self._thread, name=f"pyqueue-handler-{number}", daemon=True).start()
+            if coroutines:
+                task = asyncio.create_task(self._task(), name=f"pyqueue-handler-{number}")
+                task.add_done_callback(lambda task: task.cancelled() or _report(task.exception(), failed))
+                self._tasks.append(task)
+
+    async def stop(self) -> None:
+        """End the tasks, and let threads end after what they do."""
+        self._board.close()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
+
+    def _thread(self) -> None:
+        delivery: Delivery | None = None
+        while (delivery := self._board.wait(delivery)) is not None:
+            if not delivery.is_given_up:
+                run(delivery, self._connections, self._stopping)
+
+    async def _task(self) -> None:
+        delivery: Delivery | None = None
+        since = time.monotonic()
+        while True:
+            delivery = self._board.take(True, delivery)
+            if delivery is None:
+                self._added.clear()
+                await self._added.wait()
+                since = time.monotonic()
+                continue
+            if not delivery.is_given_up:
+                await run_async(delivery, self._connections, self._stopping)
+            if time.monotonic() - since > TURN_SECONDS:
+                await asyncio.sleep(0)
+                since = time.monotonic()
+
+
+def _report(error: BaseException | None, failed: Callable[[BaseException], Any]) -> None:
+    if error is not None:
+        failed(error)

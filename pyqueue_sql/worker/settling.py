@@ -1,0 +1,185 @@
+"""What handlers said of their messages, and the calls that tell the database, as few as there can be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyqueue_sql.errors import InvalidReceipt, QueueError
+from pyqueue_sql.worker.answers import Answer, Move, Reject, Retry, Snooze
+from pyqueue_sql.worker.context import Lost
+from pyqueue_sql.worker.parsing import Misfit
+
+if TYPE_CHECKING:
+    from pyqueue_sql.client import Queue
+    from pyqueue_sql.models import Outcome
+    from pyqueue_sql.worker.board import Delivery
+
+ERROR_CHARACTERS = 4000
+"""Of a traceback, its end: there it says what happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A call that settles a delivery, without its receipt."""
+
+    verb: Literal["ack", "nack", "move"]
+    options: dict[str, Any]
+
+
+ACK = Settlement("ack", {})
+GIVE_BACK = Settlement("nack", {"count": False, "delay_seconds": 0})
+
+
+class Concluding:
+    """Makes what a handler returns or raises the settlement of its delivery."""
+
+    def __init__(self, delivery: Delivery) -> None:
+        self._delivery = delivery
+        self.answer: Any = None
+
+    def __enter__(self) -> Concluding:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        delivery = self._delivery
+        if error is None and not isinstance(self.answer, Answer):
+            delivery.settlement = ACK
+            return True
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            return False
+        if isinstance(error, KeyboardInterrupt | GeneratorExit):
+            return False
+        if not isinstance(error, Answer) and error is not None:
+            delivery.error = error
+        delivery.settlement = settlement(self.answer if error is None else error)
+        return True
+
+
+def _is_cancelled() -> bool:
+    """Whether the worker has cancelled this task, and not only something that its handler waited for."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+def settlement(said: BaseException) -> Settlement:
+    """Return what is to become of a message whose handler returned or raised this."""
+    match said:
+        case Snooze(delay_seconds=delay):
+            return Settlement("nack", {"count": False, "delay_seconds": delay})
+        case Move(to_kind=kind, options=options):
+            return Settlement("move", {"to_kind": kind, **options})
+        case Retry(error=error, delay_seconds=delay):
+            given = {"error": error and clean(error), "delay_seconds": delay}
+            return Settlement("nack", {name: value for name, value in given.items() if value is not None})
+        case Reject(reason=reason):
+            return Settlement("nack", {"final": True, "error": clean(reason)})
+        case Misfit():
+            return Settlement("nack", {"final": True, "error": clean(str(said))})
+        case Lost():
+            return ACK  # which will be lost, and say so
+        case _:
+            return Settlement("nack", {"error": describe(said)})
+
+
+def describe(error: BaseException) -> str:
+    """Return the traceback of what a handler raised, from the handler on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
+        trace = trace.tb_next
+    try:
+        told = traceback.TracebackException(type(error), error, trace, compact=True)
+        _forget_columns(told)
+        text = "".join(told.format())
+    except Exception:  # its own __str__ fails, say
+        text = type(error).__name__
+    return clean(text.strip())
+
+
+def _forget_columns(told: traceback.TracebackException) -> None:
+    """Leave out the marks below lines: for them the source is parsed, which isn't safe in threads of Python
+    3.11."""
+    chained = [told.__cause__, told.__context__, *(told.exceptions or ())]
+    for frame in told.stack:
+        frame.colno = None
+    for one in chained:
+        if one is not None:
+            _forget_columns(one)
+
+
+def clean(text: str) -> str:
+    """Return text that every database can hold, and not too much of it."""
+    cut = text if len(text) <= ERROR_CHARACTERS else "…" + text[-ERROR_CHARACTERS:]
+    return cut.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Deliveries that one call settles."""
+
+    settlement: Settlement
+    deliveries: list[Delivery]
+
+    def apply(self, queue: Queue[Any]) -> list[Outcome]:
+        """Settle them; returns the outcomes in their order."""
+        receipts = [one.receipt for one in self.deliveries]
+        if self.settlement.verb == "ack":
+            return queue.ack_many(receipts)
+        if self.settlement.verb == "nack":
+            return queue.nack_many(receipts, **self.settlement.options)
+        return queue.move_many(
+            {"receipt": one.receipt, **one.settlement.options}
+            for one in self.deliveries
+            if one.settlement is not None
+        )
+
+    def apart(self, error: QueueError) -> list[Group]:
+        """Return what to do in its place where the queue refused it: one by one, or a failed attempt."""
+        if len(self.deliveries) > 1:
+            return [Group(one.settlement or self.settlement, [one]) for one in self.deliveries]
+        if isinstance(error, InvalidReceipt) or self.settlement.options.keys() == {"error"}:
+            return []
+        for one in self.deliveries:
+            one.error = error
+            one.settlement = Settlement("nack", {"error": clean(f"{type(error).__name__}: {error}")})
+        return groups(self.deliveries)
+
+
+def groups(deliveries: Iterable[Delivery]) -> list[Group]:
+    """Return deliveries with their settlements as one group a call."""
+    found: dict[str, Group] = {}
+    for one in deliveries:
+        said = one.settlement
+        if said is None:
+            continue
+        name = said.verb if said.verb != "nack" else json.dumps(said.options, default=str)
+        group = found.get(name)
+        if group is None:
+            group = found[name] = Group(said, [])
+        group.deliveries.append(one)
+    return list(found.values())
+
+
+def settle(queue: Queue[Any], deliveries: Sequence[Delivery]) -> list[tuple[Delivery, str]]:
+    """Settle deliveries over one connection, in the caller's thread; returns what became of each."""
+    found: list[tuple[Delivery, str]] = []
+    todo = groups(deliveries)
+    while todo:
+        group = todo.pop()
+        try:
+            outcomes = group.apply(queue)
+        except QueueError as error:
+            todo += group.apart(error)
+        else:
+            found += zip(group.deliveries, [one.outcome for one in outcomes], strict=True)
+    return found

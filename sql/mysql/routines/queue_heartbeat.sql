@@ -1,0 +1,37 @@
+drop procedure if exists queue_heartbeat;
+delimiter $$
+create procedure queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it is known to be dead (see
+queue_reap); one that never registers is left to the timeouts.
+in_worker: the name that it reserves with, 1 to 200 characters; its own for the life of a process, so that what a process held that
+died isn''t taken for what the next one holds. in_options: timeout_seconds (1 to 86400, default 30): dead when silent for so long; kinds
+(a JSON array of 1 to 100 kinds, default null): where it holds messages, so that not all have to be looked through; info (string keys,
+scalar values): what people should see of it; session (true: it is alive as long as this session is, silent or not; for a session of its own, behind
+no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts). What isn''t given stays as it
+is, but for session, which is to be given in each call; null brings the default back.
+Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL where it is alive by
+its session or has left; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
+them may be the one that dies.
+Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
+Locks: the worker, and with session a lock of the session, in its end the sign that the worker is gone.
+Where the idea comes from: the workers of Chapman, which have an identity.
+differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up.'
+begin
+    declare v_tries int default 0;
+    declare v_own, v_alive, v_reaps boolean;
+    declare v_now, v_started, v_expires bigint;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_heartbeat(in_worker, in_options, v_now, v_alive, v_started, v_expires, v_reaps);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at, v_expires as expires_at,
+        v_reaps as reaps;
+end $$
+delimiter ;

@@ -1,0 +1,15 @@
+-- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
+-- timeout.
+-- differs: session_lock is the name of a lock, session_id a connection's number.
+create table if not exists queue_worker (
+    worker                 varchar(200) not null,
+    kinds                  json,
+    info                   json,
+    started_at             bigint not null,
+    heartbeat_at           bigint not null,
+    timeout_seconds        decimal(20,6) not null,
+    session_lock           varchar(64),
+    session_id             bigint unsigned,
+    primary key (worker) -- serves: queue_heartbeat, queue_reap
+) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+    comment 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers.';

@@ -1,0 +1,35 @@
+create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
+declare
+    v_bounds bigint[];
+    v_end bigint;
+begin
+    ready := false;
+    if exists (select from queue_kind k where k.p_kind = in_kind and k.paused) then
+        return;
+    end if;
+    v_bounds := coalesce(nullif(current_setting(_queue_bounds_name(in_kind), true), '')::bigint[],
+        _queue_read_hint(in_kind, in_now));
+    if v_bounds[4] > 5000 then -- a look from the start is slow
+        select b.ready, b.next_at into ready, next_at from _queue_ready_bounded(in_kind, in_now, v_bounds) b;
+        return;
+    end if;
+    select min(d.due_at) into next_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null;
+    ready := coalesce(next_at <= in_now, false) or (
+        select true from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
+        order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) is not null;
+    if ready then
+        next_at := null;
+        return;
+    end if;
+    select min(l.scheduled_at) into v_end from (
+        select q.scheduled_at from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
+        order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 100) l;
+    next_at := least(next_at, v_end);
+end $$;
+
+comment on function _queue_ready(text, bigint) is
+$$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
+in_kind: the kind. in_now: the time of the call.
+Result: ready: false also while the kind is paused; others may be taking what is there. next_at: when the next delayed message
+falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from the start is slow it is what
+_queue_ready_bounded answers.$$;

@@ -1,0 +1,36 @@
+create or replace function _queue_ready_bounded(in_kind text, in_now bigint, in_bounds bigint[], out ready boolean,
+    out next_at bigint) language plpgsql as $$
+declare
+    v_ranks bigint[] := array[-2147483648::bigint];
+    v_lows bigint[] := array[0::bigint];
+begin
+    for i in 13 .. cardinality(in_bounds) by 5 loop
+        v_ranks := v_ranks || in_bounds[i];
+        v_lows := v_lows || in_bounds[i + 1];
+    end loop;
+    ready := exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between in_bounds[5] and in_now)
+        or exists (
+            select from unnest(v_ranks, v_lows, v_ranks[2:] || 2147483648) a (rank, low, next_rank),
+                lateral (
+                    select from delayed_queue q
+                    where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
+                        and (-q.priority::integer, q.ready_at, q.entry) >= (a.rank, a.low, 0)
+                        and -q.priority::integer < a.next_rank
+                    order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) l)
+        or exists (
+            select from (
+                select o.entries from queue_hold o where o.p_kind = in_kind and o.until between in_bounds[12] and in_now
+                order by o.p_kind, o.until limit 100) h, delayed_queue q
+            where q.entry = any (h.entries) and q.reserved_at is not null and q.scheduled_at <= in_now);
+    if not ready then
+        next_at := least(
+            (select min(d.due_at) from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now),
+            (select min(h.until) from queue_hold h where h.p_kind = in_kind and h.until > in_now));
+    end if;
+end $$;
+
+comment on function _queue_ready_bounded(text, bigint, bigint[]) is
+$$What _queue_ready answers where a scan from the start is slow: what a reserve would find from its bounds, and holds by the notes of their
+ends.
+in_kind: the kind, which isn't paused. in_now: the time of the call. in_bounds: see _queue_take.
+Result: ready, and next_at: when the next delayed message falls due, or the next noted hold ends; NULL: none, or ready.$$;

@@ -1,0 +1,78 @@
+create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text, out alive boolean,
+    out started_at bigint, out heartbeat_at bigint, out expires_at bigint, out reaps boolean)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_class constant integer := hashoid('queue_worker'::regclass);
+    v_new queue_worker;
+    v_old queue_worker;
+    v_own integer;
+    v_alive boolean;
+begin
+    if (char_length(in_worker) between 1 and 200) is not true then
+        perform _queue_fail('PQ001', 'worker', in_worker, 'must have 1 to 200 characters');
+    end if;
+    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop}');
+    v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1, 86400);
+    if jsonb_typeof(in_options -> 'kinds') <> 'null' then
+        v_new.kinds := to_jsonb(_queue_check_kinds(in_options -> 'kinds'));
+    end if;
+    v_new.info := _queue_check_headers(in_options -> 'info', 'info');
+    worker := in_worker;
+    alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
+    heartbeat_at := v_now;
+    select w.* into v_old from queue_worker w where w.worker = in_worker for update;
+    v_alive := _queue_is_alive(v_old.session_lock, v_old.session_id,
+        (v_old.heartbeat_at + v_old.timeout_seconds * 1000000)::bigint, v_now);
+    if v_alive and v_old.session_id = pg_backend_pid() then
+        v_own := v_old.session_lock;
+    end if;
+    if alive and coalesce(_queue_boolean(in_options, 'session'), false) then
+        v_new.session_lock := v_own;
+        v_new.session_id := pg_backend_pid();
+        while v_new.session_lock is null loop
+            v_own := (random() * 4294967295)::bigint - 2147483648;
+            v_new.session_lock := case when pg_try_advisory_lock(v_class, v_own) then v_own end;
+        end loop;
+    elsif v_own is not null then
+        perform pg_advisory_unlock(v_class, v_own);
+    end if;
+    if not alive then
+        delete from queue_worker w where w.worker = in_worker;
+        started_at := case when v_alive then v_old.started_at else v_now end;
+        reaps := false;
+        return;
+    end if;
+    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id)
+    values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
+        v_new.session_id)
+    on conflict on constraint queue_worker_pkey do update
+    set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
+        info = case when in_options ? 'info' then excluded.info else w.info end,
+        timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
+        started_at = case when v_alive then w.started_at else excluded.started_at end,
+        heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id
+    returning w.* into v_new;
+    started_at := v_new.started_at;
+    expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
+    reaps := (select count(*) < 2 from queue_worker w
+        where (w.started_at, w.worker) < (v_new.started_at, in_worker)
+            and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now));
+end $$;
+
+comment on function queue_heartbeat(text, jsonb) is
+$$Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it is known to be dead (see
+queue_reap); one that never registers is left to the timeouts.
+in_worker: the name that it reserves with, 1 to 200 characters; its own for the life of a process, so that what a process held that
+died isn't taken for what the next one holds. in_options: timeout_seconds (1 to 86400, default 30): dead when silent for so long; kinds
+(a JSON array of 1 to 100 kinds, default null): where it holds messages, so that not all have to be looked through; info (string keys,
+scalar values): what people should see of it; session (true: it is alive as long as this session is, silent or not; for a session of its own, behind
+no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts). What isn't given stays as it
+is, but for session, which is to be given in each call; null brings the default back.
+Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL where it is alive by
+its session or has left; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
+them may be the one that dies.
+Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
+Locks: the worker, and with session a lock of the session, in its end the sign that the worker is gone.
+Where the idea comes from: the workers of Chapman, which have an identity.$$;

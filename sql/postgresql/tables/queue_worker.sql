@@ -1,0 +1,13 @@
+-- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
+-- timeout.
+create table queue_worker (
+    worker          text collate "C" constraint queue_worker_pkey primary key,      -- serves: queue_heartbeat
+    kinds           jsonb,
+    info            jsonb,
+    started_at      bigint not null,
+    heartbeat_at    bigint not null,
+    timeout_seconds numeric not null,
+    session_lock    integer,
+    session_id      integer
+) with (fillfactor = 50);
+comment on table queue_worker is 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers.';

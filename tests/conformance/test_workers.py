@@ -1,0 +1,289 @@
+"""Row D4: workers have an identity; what a dead one held is free at once, and a slow living one keeps it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, Reaped, to_datetime
+from tests.conformance.steps import keys, receipts, state, take
+
+if TYPE_CHECKING:
+    from pyqueue_sql import WorkerState
+    from tests.conformance.fixtures import Clock, Connect
+    from tests.conformance.harness import Harness, Session
+
+ERROR = "worker w is gone"
+
+
+def hold(queue: Session, worker: str, *names: str, kind: str = "job") -> list[str]:
+    """Push messages and let a worker reserve them; return the receipts."""
+    for name in names:
+        queue.push(kind, name, name)
+    messages = queue.reserve(kind, worker, len(names))
+    assert keys(messages) == [*names]
+    return receipts(messages)
+
+
+def reap_soon(queue: Session) -> list[Reaped]:
+    """Reap as a worker does that is asked to, and return what was found within a second."""
+    until = time.monotonic() + 1
+    while not (found := queue.reap()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return found
+
+
+def of(queue: Session, worker: str) -> WorkerState:
+    """Return a worker as it is seen."""
+    [found] = [one for one in queue.workers() if one.worker == worker]
+    return found
+
+
+def test_D4_what_a_dead_worker_held_is_free_at_once(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10, kinds=["job"])
+    hold(queue, "w", "a", "b")
+    clock.advance(9)
+    assert queue.reap() == []
+    clock.advance(1)
+    assert queue.reap() == [Reaped("w", 2)]
+    assert (queue.workers(), queue.reap()) == ([], [])
+    assert keys(queue.reserve("job", "other", 10)) == ["a", "b"]
+
+
+def test_D4_a_slow_worker_that_lives_keeps_what_it_holds(queue: Session, clock: Clock) -> None:
+    hold(queue, "w", "a")
+    for _ in range(10):
+        queue.heartbeat("w", timeout_seconds=10)
+        clock.advance(9)
+        assert queue.reap() == []
+    assert state(queue, "job", "a") == "reserved"
+
+
+def test_D4_who_never_registered_is_left_to_the_timeout(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    hold(queue, "stranger", "a")
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 0)]
+    assert state(queue, "job", "a") == "reserved"
+    clock.advance(300)
+    assert state(queue, "job", "a") == "expired"
+
+
+def test_D4_a_worker_is_free_to_hold_messages_of_any_kind(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    for kind in ("job", "mail", "x"):
+        hold(queue, "w", "a", kind=kind)
+    hold(queue, "living", "b")
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 3)]
+    assert [state(queue, kind, "a") for kind in ("job", "mail", "x")] == ["ready"] * 3
+    assert state(queue, "job", "b") == "reserved"
+
+
+def test_D4_the_kinds_that_it_names_are_where_is_looked(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10, kinds=["job", "mail"])
+    for kind in ("job", "x"):
+        hold(queue, "w", "a", kind=kind)
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 1)]
+    assert [state(queue, kind, "a") for kind in ("job", "x")] == ["ready", "reserved"]
+
+
+def test_D4_a_lost_session_is_a_dead_worker(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    worker = connect()
+    beats = [worker.heartbeat("w", session=True) for _ in range(2)]
+    assert [(one.alive, one.expires_at) for one in beats] == [(True, None)] * 2
+    hold(worker, "w", "a")
+    clock.advance(100)
+    assert [one.reap() for one in (worker, queue)] == [[], []], "silent, but the session is there"
+    assert (of(queue, "w").by_session, of(worker, "w").alive) == (True, True)
+    harness.terminate(worker)
+    assert reap_soon(queue) == [Reaped("w", 1)]
+    assert keys(queue.reserve("job")) == ["a"]
+
+
+def test_D4_a_worker_that_comes_back_in_a_new_session_lives(
+    connect: Connect, queue: Session, harness: Harness
+) -> None:
+    first, second = connect(), connect()
+    first.heartbeat("w", session=True)
+    hold(first, "w", "a")
+    harness.terminate(first)
+    second.heartbeat("w", session=True)
+    assert queue.reap() == []
+    assert state(queue, "job", "a") == "reserved"
+    second.close()
+    assert reap_soon(queue) == [Reaped("w", 1)]
+
+
+def test_D4_from_a_session_to_a_heartbeat_and_back(queue: Session, connect: Connect, clock: Clock) -> None:
+    worker = connect()
+    assert worker.heartbeat("w", session=True, timeout_seconds=10).expires_at is None
+    assert worker.heartbeat("w").expires_at == clock.now + 10_000_000
+    clock.advance(11)
+    assert of(queue, "w").alive is False
+    assert worker.heartbeat("w", session=True).alive is True
+    assert of(queue, "w").alive is True
+
+
+def test_D4_who_leaves_in_good_order_is_forgotten(queue: Session, connect: Connect, clock: Clock) -> None:
+    worker = connect()
+    worker.heartbeat("w", session=True)
+    hold(worker, "w", "a")
+    for _ in range(2):
+        left = worker.heartbeat("w", stop=True)
+        assert (left.alive, left.expires_at, left.reaps) == (False, None, False)
+    assert (queue.workers(), queue.reap()) == ([], [])
+    assert state(queue, "job", "a") == "reserved", "left to the timeout"
+    clock.advance(300)
+    assert state(queue, "job", "a") == "expired"
+
+
+def test_D4_one_that_was_reaped_registers_anew(queue: Session, clock: Clock) -> None:
+    began = queue.heartbeat("w", timeout_seconds=10, kinds=["job"]).started_at
+    hold(queue, "w", "a")
+    clock.advance(11)
+    queue.reap()
+    back = queue.heartbeat("w")
+    assert (back.started_at, back.started_at - began) == (clock.now, 11_000_000)
+    assert of(queue, "w").kinds is None
+    assert queue.reap() == []
+
+
+def test_D4_a_freed_message_has_lost_its_receipt_and_an_attempt(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    [receipt] = hold(queue, "w", "a")
+    clock.advance(11)
+    queue.reap()
+    assert [queue.ack(receipt).outcome, queue.extend(receipt, 1).outcome] == ["lost", "lost"]
+    message, _ = take(queue, "job")
+    assert message.attempts == 2
+    [stats] = queue.stats("job")
+    assert (stats.expired_total, stats.reserved_total, stats.nacked_total) == (1, 2, 0)
+
+
+def test_D4_a_freed_message_says_why(queue: Session, clock: Clock) -> None:
+    queue.define("job", history_seconds=1000)
+    queue.heartbeat("w", timeout_seconds=10)
+    hold(queue, "w", "a")
+    clock.advance(11)
+    queue.reap()
+    _, receipt = take(queue, "job")
+    queue.ack(receipt)
+    [ended] = queue.history("job")
+    assert [(one["error"], one["by"], one["attempt"]) for one in ended.errors or []] == [(ERROR, "w", 1)]
+
+
+def test_D4_the_last_delivery_of_a_dead_worker_makes_a_dead_letter(queue: Session, clock: Clock) -> None:
+    queue.define("job", max_attempts=1)
+    queue.define("job.dead", history_seconds=1000)
+    queue.heartbeat("w", timeout_seconds=10)
+    hold(queue, "w", "a")
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 1)]
+    assert queue.get("job", "a") is None
+    _, receipt = take(queue, "job.dead")
+    queue.ack(receipt)
+    [ended] = queue.history("job.dead")
+    assert [one["error"] for one in ended.errors or []] == [ERROR]
+    [stats] = queue.stats("job")
+    assert (stats.dead_total, stats.expired_total) == (1, 1)
+
+
+def test_D4_what_was_pushed_meanwhile_comes_in_its_place(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    hold(queue, "w", "a")
+    assert queue.push("job", "a", "newest", on_duplicate="replace").outcome == "held"
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 1)]
+    message, _ = take(queue, "job")
+    assert (message.payload, message.attempts) == ("newest", 1)
+
+
+def test_D4_an_expired_hold_of_a_dead_worker_stays_as_it_is(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    queue.push("job", "a", 1)
+    [message] = queue.reserve("job", "w", timeout_seconds=5)
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 0)]
+    assert queue.ack(message.receipt or "").outcome == "acked", "until somebody else has got it"
+
+
+def test_D4_one_call_frees_a_bounded_number(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    queue.push_many("job", [{"payload": number} for number in range(1200)])
+    assert len(queue.reserve("job", "w", 1200)) == 1200
+    clock.advance(11)
+    assert [queue.reap(), queue.reap(), queue.reap()] == [[Reaped("w", 1000)], [Reaped("w", 200)], []]
+    assert queue.stats("job")[0].ready == 1200
+
+
+def test_D4_any_reserve_frees_a_little_by_the_way(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    hold(queue, "w", "a")
+    clock.advance(11)
+    found = 0
+    for _ in range(400):
+        found += len(queue.reserve("elsewhere"))
+        if not queue.workers():
+            break
+    assert (found, queue.workers()) == (0, [])
+    assert state(queue, "job", "a") == "ready"
+
+
+def test_D4_a_worker_shows_what_it_says_of_itself(queue: Session, clock: Clock) -> None:
+    started = clock.now
+    queue.heartbeat("w", info={"host": "a", "pid": 7}, kinds=["job"], timeout_seconds=20)
+    hold(queue, "w", "a", "b")
+    clock.advance(5)
+    beat = queue.heartbeat("w")
+    assert (beat.worker, beat.alive, beat.started_at) == ("w", True, started)
+    assert (beat.heartbeat_at, beat.expires_at) == (clock.now, clock.now + 20_000_000)
+    seen = of(queue, "w")
+    assert (seen.kinds, seen.info, seen.timeout_seconds) == (["job"], {"host": "a", "pid": 7}, 20)
+    assert (seen.by_session, seen.alive, seen.reserved) == (False, True, 2)
+    assert (seen.started_at, seen.heartbeat_at) == (to_datetime(started), to_datetime(clock.now))
+    clock.advance(21)
+    assert of(queue, "w").alive is False
+
+
+def test_D4_two_of_the_living_are_asked_to_reap(queue: Session, clock: Clock) -> None:
+    for name in ("z", "y", "x"):
+        queue.heartbeat(name, timeout_seconds=10)
+        clock.advance(1)
+    assert [queue.heartbeat(name).reaps for name in ("z", "y", "x")] == [True, True, False]
+    clock.advance(9)
+    queue.heartbeat("z", stop=True)
+    assert [queue.heartbeat(name).reaps for name in ("x", "y")] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"timeout_seconds": 0.5}, InvalidOption),
+        ({"timeout_seconds": 86401}, InvalidOption),
+        ({"session": 1}, InvalidOption),
+        ({"stop": "yes"}, InvalidOption),
+        ({"unknown": 1}, InvalidOption),
+        ({"kinds": []}, InvalidParameter),
+        ({"kinds": [1]}, InvalidParameter),
+        ({"info": {"a": {"b": 1}}}, InvalidPayload),
+        ({"info": 1}, InvalidPayload),
+    ],
+)
+def test_what_a_worker_cannot_say_is_refused(
+    queue: Session, options: dict[str, object], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        queue.heartbeat("w", **options)  # pyright: ignore[reportArgumentType]
+    assert queue.workers() == []
+
+
+@pytest.mark.parametrize("worker", ["", "w" * 201])
+def test_a_worker_has_a_name(queue: Session, worker: str) -> None:
+    with pytest.raises(InvalidParameter, match="worker"):
+        queue.heartbeat(worker)

@@ -1,0 +1,82 @@
+"""Waiting and reaping in sessions that keep bounds, because a scan from the start is slow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.schema.storage import SECOND, another, hold
+
+if TYPE_CHECKING:
+    from pyqueue_sql.testing.clock_postgresql import Clock
+    from tests.schema.storage import Session
+
+
+def look(session: Session) -> tuple[bool, float | None]:
+    """Return whether something is ready, and in how many seconds to look again."""
+    row = session.conn.execute(
+        "select ready, next_seconds::float8 from queue_listen(to_jsonb(%s::text))", [session.kind]
+    ).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+def wait(session: Session) -> list[Any]:
+    """Return what a wait of no length answers."""
+    return session.conn.execute("select queue_wait(to_jsonb(%s::text), 0)", [session.kind]).fetchall()
+
+
+def test_what_a_reap_frees_is_taken_by_the_next_reserve(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    session.conn.execute("""select queue_heartbeat('w', '{"timeout_seconds": 1}')""")
+    hold(session, clock, 600)
+    with another(session, database_url) as other:
+        other.slow(clock.now)
+        clock.advance(2)
+        assert (other.reserve(), session.reserve()) == ({}, {})
+        assert other.conn.execute("select freed from queue_reap()").fetchall() in ([(1,)], [])
+        assert list(other.reserve()) == ["held"]
+
+
+def test_a_look_begins_at_the_bounds(session: Session, clock: Clock) -> None:
+    session.push("behind")
+    session.slow(clock.now + SECOND)
+    assert (look(session), wait(session)) == ((False, None), [])
+    clock.advance(2)
+    session.push("ahead")
+    assert (look(session), wait(session)) == ((True, None), [(session.kind,)])
+
+
+def test_a_look_sees_what_comes_with_another_priority(session: Session, clock: Clock) -> None:
+    session.slow(clock.now, -5, 3)
+    for priority in (9, 4, -2, -7):
+        clock.advance(1)
+        session.push(f"{priority}", priority=priority)
+        assert look(session) == (True, None)
+        assert list(session.reserve()) == [f"{priority}"]
+        session.slow(clock.now, -5, 3)
+
+
+def test_a_look_sees_the_timetable(session: Session, clock: Clock) -> None:
+    session.slow(clock.now)
+    session.push("later", delay_seconds=20)
+    assert look(session) == (False, 20)
+    clock.advance(20)
+    assert look(session) == (True, None)
+
+
+def test_a_look_sees_the_ends_of_holds(session: Session, clock: Clock) -> None:
+    hold(session, clock, 60)
+    assert look(session) == (False, 59)
+    clock.advance(59)
+    assert look(session) == (True, None)
+    session.change(marks=0)
+    assert list(session.reserve()) == ["held"]
+
+
+def test_a_note_of_what_is_done_is_no_reason_to_look(session: Session, clock: Clock) -> None:
+    receipt = hold(session, clock, 60)
+    session.conn.execute("select queue_ack(%s)", [receipt])
+    session.push("later", delay_seconds=100)
+    clock.advance(60)
+    assert look(session) == (False, 40)

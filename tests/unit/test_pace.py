@@ -1,0 +1,128 @@
+"""How much a worker takes at once, and when it looks again."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyqueue_sql.worker.pace import MOST_AHEAD, Backoff, Pace
+from pyqueue_sql.worker.watching import LOOKS_SECONDS, Watch
+
+
+def test_what_is_quick_is_taken_in_ever_larger_batches() -> None:
+    pace, sizes = Pace(1, 1), list[int]()
+    assert pace.ahead("kind") == 0
+    for _ in range(8):
+        pace.got("kind", max(1, pace.ahead("kind")))
+        pace.took("kind", 1e-6)
+        sizes.append(pace.ahead("kind"))
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == MOST_AHEAD
+
+
+def test_what_is_slow_is_not_taken_ahead() -> None:
+    pace = Pace(8, 1)
+    pace.got("kind", 1000)
+    pace.took("kind", 10.0)
+    assert pace.ahead("kind") == 0
+    pace.took("other", 0.001)
+    assert pace.ahead("other") > 0
+
+
+def test_what_runs_for_long_counts_before_it_ends() -> None:
+    pace = Pace(1, 1)
+    pace.got("kind", 1000)
+    pace.took("kind", 0.0001)
+    many = pace.ahead("kind")
+    for _ in range(30):
+        pace.takes("kind", 60.0)
+    assert pace.ahead("kind") == 0 < many
+
+
+def test_pauses_grow_and_differ() -> None:
+    pauses = [Backoff(1.0, 8.0) for _ in range(50)]
+    rounds = [[one.pause() for one in pauses] for _ in range(6)]
+    for number, found in enumerate(rounds):
+        most = min(8.0, 2.0**number)
+        assert all(0.1 * most <= one <= most for one in found)
+        assert max(found) - min(found) > 0.3 * most, "they come back together"
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """One that was just found empty, at 100 seconds."""
+    watch = Watch(15.0, LOOKS_SECONDS)
+    assert (watch.at, watch.by_reserve) == (0.0, True)
+    watch.empty(100.0)
+    return watch
+
+
+def test_looks_after_a_kind_was_empty(watch: Watch) -> None:
+    for seconds in LOOKS_SECONDS:
+        assert (watch.at, watch.by_reserve) == (100 + seconds, False)
+        watch.looked(watch.at, False, None)
+    assert 113 < watch.at <= 115
+    assert watch.by_reserve
+
+
+def test_a_message_that_falls_due_is_looked_for_then(watch: Watch) -> None:
+    for _ in LOOKS_SECONDS:
+        watch.looked(watch.at, False, 5.0)
+    assert (watch.at, watch.by_reserve) == (106.25, False)
+    watch.looked(106.25, False, 0.0)
+    assert watch.at > 106.25, "it turns in a circle"
+    watch.looked(107.0, True, 0.0)
+    assert watch.at <= 107.0 and watch.by_reserve
+
+
+def test_looking_does_not_put_off_the_poll(watch: Watch) -> None:
+    now = 100.0
+    while not watch.by_reserve:
+        now = max(watch.at, now)
+        watch.looked(now, False, 1.0)
+        assert now < 116
+    assert 113 < watch.at <= 115
+
+
+def test_polls_in_vain_ask_again_only_now_and_then(watch: Watch) -> None:
+    for _ in LOOKS_SECONDS:
+        watch.looked(watch.at, False, None)
+    asked = 0
+    for _ in range(40):
+        if watch.by_reserve:
+            watch.empty(watch.at)
+        else:
+            asked += 1
+            watch.looked(watch.at, False, None)
+    assert asked < 20
+
+
+def test_what_is_ready_and_never_comes_is_not_asked_for_all_the_time(watch: Watch) -> None:
+    now, reserves = 100.0, 0
+    while now < 110:
+        now = max(now + 0.001, watch.at)
+        if watch.by_reserve:
+            reserves += 1
+            watch.empty(now)
+        else:
+            watch.looked(now, True, None)
+    assert reserves < 30
+
+
+def test_an_event_is_followed_at_once_and_one_beside_it_by_looks(watch: Watch) -> None:
+    for _ in LOOKS_SECONDS:
+        watch.looked(watch.at, False, None)
+    watch.stir()
+    assert not watch.by_reserve
+    watch.hint()
+    assert (watch.at, watch.by_reserve) == (0.0, True)
+    watch.stir()
+    assert watch.by_reserve, "it was forgotten"
+
+
+def test_without_looks_there_is_the_poll() -> None:
+    watch = Watch(2.0, ())
+    watch.empty(10.0)
+    assert 11.8 <= watch.at <= 12.0
+    assert watch.by_reserve
+    watch.stir()
+    assert watch.at == 0.0

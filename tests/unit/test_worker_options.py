@@ -1,0 +1,106 @@
+"""What a worker refuses before it connects to anything."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import sys
+from typing import Any
+
+import pytest
+
+from pyqueue_sql.connect import ConnectionFailed
+from pyqueue_sql.worker import AsyncWorker, Handlers, Worker
+from pyqueue_sql.worker.connecting import connect_async
+from pyqueue_sql.worker.engine import Settings
+from pyqueue_sql.worker.settling import ERROR_CHARACTERS, clean, describe
+
+URL = "postgresql://user:secret@127.0.0.1:1/none"
+
+
+@pytest.fixture
+def handlers() -> Handlers:
+    """One that another process can't import."""
+    handlers = Handlers()
+    handlers.on("mail")(lambda message: None)  # noqa: ARG005
+    return handlers
+
+
+@pytest.mark.parametrize("option", ["concurrency", "poll_seconds", "heartbeat_seconds", "max_messages"])
+def test_numbers_that_make_no_sense(handlers: Handlers, option: str) -> None:
+    options: dict[str, Any] = {option: 0}
+    with pytest.raises(ValueError, match=f"{option} 0"):
+        AsyncWorker(URL, handlers, **options)
+
+
+def test_no_handlers() -> None:
+    with pytest.raises(ValueError, match="without handlers"):
+        Worker(URL, Handlers())
+
+
+def test_handlers_that_another_process_cannot_import(handlers: Handlers) -> None:
+    with pytest.raises(TypeError, match="functions of modules"):
+        Worker(URL, handlers, processes=2)
+    Worker(URL, handlers)
+
+
+def test_a_worker_that_was_started_again_has_another_name(handlers: Handlers) -> None:
+    first, second = (AsyncWorker(URL, handlers, name="mine") for _ in range(2))
+    assert first.name != second.name
+    assert first.name.startswith("mine-")
+
+
+def test_no_password_is_shown(handlers: Handlers) -> None:
+    assert "secret" not in repr(Settings(URL, "name"))
+    worker = Worker(URL, handlers)
+    with pytest.raises(ConnectionFailed) as failed:
+        worker.run()
+    assert "secret" not in str(failed.value)
+    assert failed.value.__cause__ is None
+
+
+def test_transactions_of_coroutines_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "aiomysql", None)
+    with pytest.raises(ConnectionFailed, match="mysql-async"):
+        asyncio.run(connect_async("mysql://user:secret@127.0.0.1:1/none"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "mode", "checks_name"),
+    [
+        ("ssl_cert=/no/file", ssl.CERT_NONE, False),
+        ("ssl_disabled=true", None, False),
+        ("", None, False),
+    ],
+)
+def test_tls_of_transactions_of_coroutines(
+    parameters: str, mode: ssl.VerifyMode | None, checks_name: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import aiomysql  # pyright: ignore[reportMissingTypeStubs]
+
+    given: dict[str, Any] = {}
+
+    async def connect(**settings: Any) -> None:
+        given.update(settings)
+
+    monkeypatch.setattr(aiomysql, "connect", connect)
+    monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", lambda *_: None)
+    asyncio.run(connect_async(f"mysql://user:secret@127.0.0.1:1/none?{parameters}", schema="other"))
+    assert given["db"] == "other"
+    context = given["ssl"]
+    assert (context and context.verify_mode) == mode
+    assert bool(context and context.check_hostname) is checks_name
+
+
+def test_errors_are_cut_where_they_begin() -> None:
+    text = clean("x" * 10_000 + "the end")
+    assert len(text) == ERROR_CHARACTERS + 1
+    assert text.endswith("the end")
+
+
+def test_an_error_that_cannot_be_told_has_its_name() -> None:
+    class SilentError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert "SilentError" in describe(SilentError())

@@ -1,0 +1,231 @@
+"""What becomes of a message by what its handler takes, returns and raises."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyqueue_sql import AsyncQueue, Message, Queue
+from pyqueue_sql.worker import AsyncContext, Context, Handlers, Lost, Move, Reject, Retry, Snooze
+
+if TYPE_CHECKING:
+    from tests.conformance.harness import Session
+    from tests.worker.helpers import Workers
+
+
+@dataclass
+class Email:
+    """A payload."""
+
+    to: str
+    copies: int = 1
+
+
+def test_what_returns_is_acknowledged(queue: Session, workers: Workers) -> None:
+    handlers, seen = Handlers(), list[str]()
+
+    @handlers.on("mail")
+    def send(message: Message) -> str:
+        seen.append(message.key)
+        return "anything"
+
+    queue.push_many("mail", [{"key": key, "payload": 1} for key in "abc"])
+    workers.drain(handlers)
+    assert sorted(seen) == ["a", "b", "c"]
+    assert queue.stats("mail")[0].acked_total == 3
+
+
+def test_functions_and_coroutines_in_one_worker(queue: Session, workers: Workers) -> None:
+    handlers, seen = Handlers(), list[str]()
+
+    @handlers.on("plain")
+    def plain(message: Message) -> None:
+        seen.append(message.key)
+
+    @handlers.on("coroutine")
+    async def coroutine(message: Message) -> None:
+        await asyncio.sleep(0)
+        seen.append(message.key)
+
+    queue.push("plain", "p")
+    queue.push("coroutine", "c")
+    workers.drain(handlers, concurrency=2)
+    assert sorted(seen) == ["c", "p"]
+
+
+def test_what_raises_is_tried_again_with_its_traceback(queue: Session, workers: Workers) -> None:
+    queue.define("mail", max_attempts=2, backoff_seconds=0, history_seconds=3600)
+    handlers = Handlers()
+
+    @handlers.on("mail")
+    def send(message: Message) -> None:
+        raise ConnectionError(f"the server is down, attempt {message.attempts} \0 \ud800")
+
+    queue.push("mail", "a")
+    workers.drain(handlers)
+    (dead,) = queue.history("mail")
+    assert dead.outcome == "dead"
+    assert dead.errors is not None
+    first, second = (one["error"] for one in dead.errors)
+    assert first.startswith("Traceback (most recent call last):\n")
+    assert first.splitlines()[1].endswith("in send"), "it begins in the handler"
+    assert first.endswith("ConnectionError: the server is down, attempt 1 \\0 \\ud800")
+    assert "attempt 2" in second
+
+
+def test_coroutine_that_raises_is_tried_again(queue: Session, workers: Workers) -> None:
+    queue.define("mail", backoff_seconds=0)
+    handlers, attempts = Handlers(), list[int]()
+
+    @handlers.on("mail")
+    async def send(message: Message) -> None:
+        attempts.append(message.attempts)
+        if message.attempts == 1:
+            raise asyncio.CancelledError  # of something that it waited for
+
+    queue.push("mail", "a")
+    workers.drain(handlers)
+    assert attempts == [1, 2]
+
+
+def test_answers(queue: Session, workers: Workers) -> None:
+    queue.define("work", history_seconds=3600)
+    handlers = Handlers()
+    answers = {
+        "retry": Retry("not yet", delay_seconds=3000),
+        "reject": Reject("never"),
+        "snooze": Snooze(3000),
+        "move": Move("next", payload={"moved": True}, priority=3),
+    }
+
+    @handlers.on("work")
+    def work(message: Message) -> object:
+        if message.headers and message.headers["raised"]:
+            raise answers[message.key]
+        return answers[message.key]
+
+    for raised in (True, False):
+        for key in answers:
+            queue.push("work", key, headers={"raised": raised})
+        workers.drain(handlers)
+        retry, snooze = queue.get("work", "retry"), queue.get("work", "snooze")
+        assert retry is not None and snooze is not None
+        assert (retry.state, retry.attempts) == ("scheduled", 1)
+        assert (snooze.state, snooze.attempts) == ("scheduled", 0)
+        assert queue.get("work.dead", "reject") is not None
+        moved = queue.get("next", "move")
+        assert moved is not None
+        assert (moved.payload, moved.priority) == ({"moved": True}, 3)
+        for kind in ("work", "work.dead", "next"):
+            queue.purge(kind)
+
+
+def test_an_answer_that_the_queue_refuses_is_a_failed_attempt(queue: Session, workers: Workers) -> None:
+    queue.define("work", history_seconds=3600, max_attempts=1)
+    handlers = Handlers()
+
+    @handlers.on("work")
+    def work(message: Message) -> Move | None:
+        return Move("x" * 200) if message.key == "wrong" else None
+
+    queue.push("work", "wrong")
+    queue.push("work", "right")
+    workers.drain(handlers)
+    ended = {one.key: one for one in queue.history("work")}
+    assert ended["right"].outcome == "acked"
+    assert ended["wrong"].errors is not None
+    assert ended["wrong"].errors[0]["error"].startswith("InvalidParameter: ")
+
+
+def test_a_payload_that_does_not_fit_is_refused_at_once(queue: Session, workers: Workers) -> None:
+    queue.define("mail", history_seconds=3600)
+    handlers, seen = Handlers(), list[Email]()
+
+    @handlers.on("mail")
+    def send(email: Email) -> None:
+        seen.append(email)
+
+    queue.push("mail", "good", {"to": "ann@example.org", "more": 1})
+    queue.push("mail", "missing", {"copies": 2})
+    queue.push("mail", "wrong", {"to": "ann@example.org", "copies": "2"})
+    queue.push_bytes("mail", "bytes", b"\x00")
+    workers.drain(handlers)
+    assert seen == [Email("ann@example.org")]
+    ended = {one.key: one for one in queue.history("mail") if one.errors}
+    assert {key: one.errors and one.errors[0]["error"] for key, one in ended.items()} == {
+        "missing": "payload: to missing",
+        "wrong": "payload.copies: an integer is wanted, not a string",
+        "bytes": "payload: JSON is wanted, not bytes",
+    }
+    assert {one.outcome for one in ended.values()} == {"dead"}
+
+
+def test_bytes(queue: Session, workers: Workers) -> None:
+    handlers, seen = Handlers(), list[bytes]()
+
+    @handlers.on("files")
+    def store(content: bytes) -> None:
+        seen.append(content)
+
+    queue.push_bytes("files", "a", b"\x00\xff")
+    workers.drain(handlers)
+    assert seen == [b"\x00\xff"]
+
+
+def test_what_is_pushed_in_a_transaction_is_pushed_once(queue: Session, workers: Workers) -> None:
+    queue.define("work", backoff_seconds=0)
+    handlers = Handlers()
+
+    @handlers.on("work")
+    def work(message: Message, context: Context) -> None:
+        with context.transaction() as own:
+            assert isinstance(own, Queue)
+            own.push("next", f"{message.key}/{message.attempts}")
+            if message.attempts == 1:
+                raise RuntimeError("before the end")
+        raise RuntimeError("after the end: it is done")
+
+    queue.push("work", "a")
+    workers.drain(handlers)
+    assert [one.key for one in queue.peek("next")] == ["a/2"]
+    assert queue.stats("work")[0].acked_total == 1
+
+
+def test_what_is_pushed_in_a_transaction_of_a_coroutine_is_pushed_once(
+    queue: Session, workers: Workers
+) -> None:
+    queue.define("work", backoff_seconds=0)
+    handlers = Handlers()
+
+    @handlers.on("work")
+    async def work(message: Message, context: AsyncContext) -> None:
+        async with context.transaction() as own:
+            assert isinstance(own, AsyncQueue)
+            await own.push("next", f"{message.key}/{message.attempts}")
+            if message.attempts == 1:
+                raise RuntimeError("before the end")
+
+    queue.push("work", "a")
+    workers.drain(handlers)
+    assert [one.key for one in queue.peek("next")] == ["a/2"]
+    assert queue.stats("work")[0].acked_total == 1
+
+
+def test_a_transaction_is_undone_where_the_message_was_lost(queue: Session, workers: Workers) -> None:
+    handlers, lost = Handlers(), list[bool]()
+
+    @handlers.on("work")
+    def work(message: Message, context: Context) -> None:
+        assert message.receipt is not None
+        queue.ack(message.receipt)
+        with pytest.raises(Lost), context.transaction() as own:
+            own.push("next", "a")
+        lost.append(True)
+
+    queue.push("work", "a")
+    workers.drain(handlers)
+    assert lost == [True]
+    assert queue.peek("next") == []

@@ -1,0 +1,173 @@
+"""The command `pyqueue worker` as a process: signals and deaths."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyqueue_sql import Message
+from pyqueue_sql.worker import Handlers, Worker
+from tests.worker.helpers import PATIENCE_SECONDS, Running, until
+
+if TYPE_CHECKING:
+    from tests.conformance.harness import Harness, Session
+
+pytestmark = pytest.mark.slow
+
+COMMAND = [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", "worker"]
+APPLICATION = """
+import os, time
+from pyqueue_sql.worker import Handlers
+
+handlers = Handlers()
+
+@handlers.on("slow")
+def slow(message):
+    time.sleep(message.payload)
+
+@handlers.on("quick")
+def quick(message):
+    pass
+
+@handlers.on("deadly")
+def deadly(message):
+    if message.attempts == 1:
+        os.kill(os.getpid(), 9)
+"""
+
+
+@contextmanager
+def worker(folder: Path, url: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run the command in a process group of its own, and end it where the test doesn't."""
+    (folder / "application.py").write_text(APPLICATION)
+    process = subprocess.Popen(
+        [*COMMAND, "application", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"PYQUEUE_URL": url, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def held(queue: Session) -> int:
+    return sum(one.reserved for one in queue.stats("slow"))
+
+
+def test_a_signal_lets_handlers_end(harness: Harness, queue: Session, tmp_path: Path) -> None:
+    queue.push("slow", "a", 1.5)
+    with worker(tmp_path, harness.url, "--log-format", "json", "--log-level", "debug") as process:
+        until(lambda: held(queue) == 1)
+        process.send_signal(signal.SIGTERM)
+        lines = [json.loads(line) for line in process.communicate(timeout=PATIENCE_SECONDS)[0].splitlines()]
+    assert process.returncode == 0, lines
+    assert queue.stats("slow")[0].acked_total == 1
+    acked = next(line for line in lines if line["message"] == "acked")
+    assert {name: acked[name] for name in ("kind", "key", "attempt", "outcome")} == {
+        "kind": "slow", "key": "a", "attempt": 1, "outcome": "acked",
+    }  # fmt: skip
+    assert acked["seconds"] > 1
+    assert "payload" not in acked
+
+
+def test_a_second_signal_gives_back_what_is_held(harness: Harness, queue: Session, tmp_path: Path) -> None:
+    queue.push("slow", "a", 3600)
+    with worker(tmp_path, harness.url) as process:
+        until(lambda: held(queue) == 1)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert process.returncode == 0, output
+    message = queue.get("slow", "a")
+    assert message is not None
+    assert (message.state, message.attempts) == ("ready", 0)
+
+
+def test_what_a_killed_worker_held_is_free_at_once(harness: Harness, queue: Session, tmp_path: Path) -> None:
+    queue.push_many("slow", [{"key": str(number), "payload": 3600} for number in range(100)])
+    handlers, seen = Handlers(), list[str]()
+
+    @handlers.on("quick")
+    def quick(message: Message) -> None:
+        seen.append(message.key)
+
+    other = Running(Worker(harness.url, handlers))
+    try:
+        with worker(tmp_path, harness.url, "--concurrency", "100") as process:
+            until(lambda: held(queue) == 100)
+            assert all(one.by_session for one in queue.workers())
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            # by its session, long before its heartbeat or the holds are over
+            until(lambda: held(queue) == 0, 10)
+        assert queue.stats("slow")[0].ready == 100
+        assert len(queue.workers()) == 1
+    finally:
+        other.stop()
+        other.join()
+
+
+@pytest.mark.servers("postgresql")
+def test_a_process_that_dies_is_started_again(harness: Harness, queue: Session, tmp_path: Path) -> None:
+    with worker(tmp_path, harness.url, "--processes", "2") as process:
+        until(lambda: len(queue.workers()) == 2)
+        queue.push("deadly", "a")
+        until(lambda: queue.stats("deadly")[0].acked_total == 1)
+        until(lambda: len(queue.workers()) == 2)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them, but once
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert process.returncode == 0, output
+    assert "another one will be started" in output
+    assert queue.workers() == []
+
+
+@pytest.mark.servers("postgresql")
+def test_processes_end_with_the_one_that_started_them(
+    harness: Harness, queue: Session, tmp_path: Path
+) -> None:
+    with worker(tmp_path, harness.url, "--processes", "2", "--name", "app") as process:
+        names = until(lambda: len(found := queue.workers()) == 2 and [one.worker for one in found])
+        assert sorted(name[:6] for name in names) == ["app-1-", "app-2-"]
+        process.kill()
+        until(lambda: queue.workers() == [])
+
+
+def test_processes_drain(harness: Harness, queue: Session, tmp_path: Path) -> None:
+    queue.push_many("quick", [{"key": str(number), "payload": None} for number in range(500)])
+    with worker(tmp_path, harness.url, "--processes", "2", "--drain", "--kind", "quick") as process:
+        output = process.communicate(timeout=60)[0]
+    assert process.returncode == 0, output
+    assert queue.stats("quick")[0].acked_total == 500
+
+
+@pytest.mark.servers("postgresql")
+def test_wrong_usage_and_no_connection_end_at_once(harness: Harness, tmp_path: Path) -> None:
+    for url, arguments, status in (
+        (harness.url, ("--kind", "nobody"), 2),
+        ("postgresql://nobody:secret@127.0.0.1:1/none", (), 4),
+        (harness.url.rpartition("/")[0] + "/template1", (), 3),
+    ):
+        with worker(tmp_path, url, *arguments) as process:
+            output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+        assert process.returncode == status, output
+        assert "Traceback" not in output
+        assert "secret" not in output

@@ -1,0 +1,241 @@
+"""What a worker holds: for how long, how much, of which kind, and what it gives back."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from pyqueue_sql import Message, Queue
+from pyqueue_sql.worker import AsyncWorker, Context, Handlers, Snooze
+from tests.worker.helpers import LONG_SECONDS, Running, until
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.conformance.harness import Session
+    from tests.worker.helpers import Workers
+
+
+def test_a_hold_is_renewed_while_its_handler_runs(queue: Session, workers: Workers) -> None:
+    handlers, attempts = Handlers(), list[int]()
+
+    @handlers.on("slow", timeout_seconds=0.5)
+    def slow(message: Message) -> None:
+        attempts.append(message.attempts)
+        time.sleep(1.5)
+
+    queue.push("slow", "a")
+    with workers.running(handlers, drain=True) as worker:
+        until(lambda: attempts)
+        deadline = time.monotonic() + 1.2
+        while time.monotonic() < deadline:
+            assert queue.reserve("slow") == []
+            time.sleep(0.05)
+        worker.join()
+    assert attempts == [1]
+    assert queue.stats("slow")[0].acked_total == 1
+
+
+def test_a_coroutine_that_takes_too_long_is_cancelled(queue: Session, workers: Workers) -> None:
+    queue.define("slow", max_attempts=1, history_seconds=3600)
+    handlers = Handlers()
+
+    @handlers.on("slow", max_seconds=0.1)
+    async def slow(_: Message) -> None:
+        await asyncio.sleep(LONG_SECONDS)
+
+    queue.push("slow", "a")
+    workers.drain(handlers)
+    (dead,) = queue.history("slow")
+    assert dead.errors is not None and dead.errors[0]["error"].endswith("TimeoutError")
+
+
+def test_a_function_that_takes_too_long_loses_its_message(queue: Session, workers: Workers) -> None:
+    handlers, end = Handlers(), threading.Event()
+
+    @handlers.on("slow", timeout_seconds=0.3, max_seconds=0.3)
+    def slow(_: Message) -> None:
+        end.wait(20)
+
+    queue.push("slow", "a")
+    with workers.running(handlers):
+        until(lambda: queue.stats("slow")[0].reserved_total == 1)
+        assert until(lambda: queue.reserve("slow", "another"))[0].attempts == 2
+        end.set()
+    message = queue.get("slow", "a")
+    assert message is not None and message.reserved_by == "another"
+
+
+def test_many_messages_are_taken_and_settled_in_few_calls(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, seen = Handlers(), list[str]()
+    calls = 0
+
+    @handlers.on("many")
+    def quick(message: Message) -> None:
+        seen.append(message.key)
+
+    queue.push_many("many", [{"key": str(number), "payload": None} for number in range(3000)])
+    run = Queue[Any]._run  # pyright: ignore[reportPrivateUsage]
+
+    def counting(self: Queue[Any], what: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return run(self, what)
+
+    monkeypatch.setattr(Queue, "_run", counting)
+    workers.drain(handlers)
+    assert sorted(seen, key=int) == [str(number) for number in range(3000)]
+    assert calls < 100
+
+
+def test_a_busy_kind_does_not_starve_another(queue: Session, workers: Workers) -> None:
+    handlers, order = Handlers(), list[str]()
+
+    @handlers.on("busy")
+    def busy(_: Message) -> None:
+        order.append("busy")
+        time.sleep(0.002)
+
+    @handlers.on("rare")
+    def rare(_: Message) -> None:
+        order.append("rare")
+
+    queue.push_many("busy", [{"key": str(number), "payload": None} for number in range(1500)])
+    with workers.running(handlers, poll_seconds=0.2):
+        until(lambda: len(order) > 300)
+        queue.push("rare", "a")
+        until(lambda: "rare" in order)
+        assert order.index("rare") < 1400
+        until(lambda: len(order) == 1501)
+
+
+def test_no_more_of_a_kind_at_once_than_it_says(queue: Session, workers: Workers) -> None:
+    handlers, lock = Handlers(), threading.Lock()
+    running: dict[str, int] = {"few": 0, "many": 0}
+    most = dict(running)
+
+    def work(message: Message) -> None:
+        with lock:
+            running[message.kind] += 1
+            most[message.kind] = max(most[message.kind], running[message.kind])
+        time.sleep(0.05)
+        with lock:
+            running[message.kind] -= 1
+
+    handlers.on("few", concurrency=2)(work)
+    handlers.on("many")(work)
+    for kind in running:
+        queue.push_many(kind, [{"key": str(number), "payload": None} for number in range(12)])
+    workers.drain(handlers, concurrency=6)
+    assert most["few"] == 2
+    assert most["many"] > 2
+
+
+def test_no_more_messages_than_it_was_told(queue: Session, workers: Workers) -> None:
+    handlers = Handlers()
+
+    @handlers.on("many")
+    def work(_: Message) -> None:
+        pass
+
+    queue.push_many("many", [{"key": str(number), "payload": None} for number in range(10)])
+    with workers.running(handlers, max_messages=7) as worker:
+        worker.join()
+    stats = queue.stats("many")[0]
+    assert (stats.acked_total, stats.ready, stats.reserved) == (7, 3, 0)
+
+
+def test_slow_messages_are_not_taken_ahead(queue: Session, workers: Workers) -> None:
+    handlers, end = Handlers(), threading.Event()
+
+    @handlers.on("slow")
+    def slow(_: Message) -> None:
+        end.wait(20)
+
+    queue.push_many("slow", [{"key": str(number), "payload": None} for number in range(10)])
+    with workers.running(handlers, concurrency=3):
+        until(lambda: queue.stats("slow")[0].reserved == 3)
+        time.sleep(0.3)
+        assert queue.stats("slow")[0].reserved == 3
+        end.set()
+
+
+def test_a_worker_that_stops_ends_what_it_began(queue: Session, workers: Workers) -> None:
+    handlers, began, told = Handlers(), threading.Event(), list[bool]()
+
+    @handlers.on("slow")
+    def slow(_: Message, context: Context) -> Snooze | None:
+        began.set()
+        until(lambda: context.shutting_down)
+        told.append(True)
+
+    queue.push("slow", "a")
+    queue.push("slow", "b")
+    with workers.running(handlers):
+        assert began.wait(20)
+    stats = queue.stats("slow")[0]
+    assert (told, stats.acked_total, stats.ready, stats.reserved) == ([True], 1, 1, 0)
+    assert queue.workers() == []
+
+
+def test_a_worker_that_stops_at_once_gives_back_what_it_holds(queue: Session, workers: Workers) -> None:
+    handlers, began, end = Handlers(), list[str](), threading.Event()
+
+    @handlers.on("function")
+    def function(message: Message) -> None:
+        began.append(message.key)
+        end.wait(20)
+
+    @handlers.on("coroutine")
+    async def coroutine(message: Message) -> None:
+        began.append(message.key)
+        await asyncio.sleep(LONG_SECONDS)
+
+    queue.push("function", "f")
+    queue.push("coroutine", "c")
+    worker = workers.start(handlers)
+    until(lambda: len(began) == 2)
+    worker.stop()
+    worker.stop()
+    worker.join()
+    for kind, key in (("function", "f"), ("coroutine", "c")):
+        message = queue.get(kind, key)
+        assert message is not None
+        assert (message.state, message.attempts) == ("ready", 0)
+    end.set()
+
+
+def test_what_runs_after_the_grace_is_given_back(queue: Session, workers: Workers) -> None:
+    handlers, began, end = Handlers(), threading.Event(), threading.Event()
+
+    @handlers.on("slow")
+    def slow(_: Message) -> None:
+        began.set()
+        end.wait(20)
+
+    queue.push("slow", "a")
+    with workers.running(handlers, grace_seconds=0.2):
+        assert began.wait(20)
+    message = queue.get("slow", "a")
+    assert message is not None
+    assert (message.state, message.attempts) == ("ready", 0)
+    end.set()
+
+
+def test_a_worker_in_an_event_loop(queue: Session, workers: Workers) -> None:
+    handlers, seen = Handlers(), list[int]()
+
+    @handlers.on("numbers")
+    async def note(number: int) -> None:
+        await asyncio.sleep(0.05)
+        seen.append(number)
+
+    queue.push_many("numbers", [{"key": str(number), "payload": number} for number in range(40)])
+    began = time.monotonic()
+    Running(AsyncWorker(workers.url, handlers, concurrency=20, drain=True)).join()
+    assert sorted(seen) == list(range(40))
+    assert time.monotonic() - began < 40 * 0.05

@@ -1,0 +1,120 @@
+"""A link's connection: what is heard on it, and how it comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import InvalidParameter, Queue
+from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.worker.link import Ending, Link
+from tests.worker.helpers import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from tests.conformance.harness import Harness, Session
+
+
+@pytest.mark.servers("postgresql")
+def test_what_comes_with_an_answer_is_heard_as_well(harness: Harness, queue: Session) -> None:
+    async def run() -> tuple[str | None, str]:
+        heard: asyncio.Queue[tuple[str | None, str]] = asyncio.Queue()
+        link = Link(
+            "test",
+            lambda: connect(harness.url),
+            Ending(),
+            on_notify=lambda channel, payload: heard.put_nowait((channel, payload)),
+        )
+
+        def take_in(own: Queue[psycopg.Connection[Any]]) -> None:
+            own.connection.execute("listen test_channel")
+            queue.execute("select pg_notify('test_channel', 'hello')")
+            assert select.select([own.connection], [], [], PATIENCE_SECONDS)[0]
+            own.connection.pgconn.consume_input()  # from now on the socket has nothing more to say
+
+        await link.call(take_in)
+        found = await asyncio.wait_for(heard.get(), PATIENCE_SECONDS)
+        await link.close()
+        return found
+
+    assert asyncio.run(run()) == ("test_channel", "hello")
+
+
+@pytest.mark.servers("postgresql")
+def test_a_listening_connection_that_is_lost_says_so(harness: Harness, queue: Session) -> None:
+    async def run() -> str | None:
+        heard: asyncio.Queue[str | None] = asyncio.Queue()
+        link = Link(
+            "test",
+            lambda: connect(harness.url),
+            Ending(),
+            on_notify=lambda channel, _: heard.put_nowait(channel),
+        )
+        pid = await link.call(lambda queue: queue.connection.info.backend_pid)
+        queue.execute("select pg_terminate_backend(%s)", [pid])
+        found = await asyncio.wait_for(heard.get(), PATIENCE_SECONDS)
+        assert await link.call(lambda queue: queue.connection.info.backend_pid) != pid
+        await link.close()
+        return found
+
+    assert asyncio.run(run()) is None
+
+
+def test_what_the_queue_refuses_is_not_tried_again(harness: Harness) -> None:
+    async def run() -> None:
+        link = Link("test", lambda: connect(harness.url), Ending())
+        with pytest.raises(InvalidParameter):
+            await link.call(lambda queue: queue.reserve(""))
+        assert await link.call(lambda queue: queue.reserve("mail")) == []
+        await link.close()
+
+    asyncio.run(run())
+
+
+def test_a_link_waits_for_a_database_until_it_is_time_to_end(harness: Harness) -> None:
+    async def run() -> None:
+        ending = Ending()
+        failures = 2
+
+        def open_connection() -> Any:
+            nonlocal failures
+            failures -= 1
+            if failures >= 0:
+                raise ConnectionFailed("nobody is there")
+            return connect(harness.url)
+
+        link = Link("test", open_connection, ending)
+        assert await link.call(lambda queue: queue.reserve("mail")) == []
+        failures = 10**9
+        await link.call(lambda queue: queue.connection.close())
+        ending.deadline = time.monotonic() + 0.5
+        began = time.monotonic()
+        with pytest.raises(ConnectionFailed):
+            await link.call(lambda queue: queue.reserve("mail"))
+        assert time.monotonic() - began >= 0.4
+        await link.close()
+        other = Link("test", open_connection, Ending())
+        with pytest.raises(ConnectionFailed):
+            await other.call(lambda queue: queue.reserve("mail"), patient=False)
+        await other.close()
+
+    asyncio.run(run())
+
+
+def test_what_never_worked_is_not_tried_for_ever(harness: Harness) -> None:
+    def wrong(queue: Queue[Any]) -> None:
+        with queue.connection.cursor() as cursor:
+            cursor.execute("select no_such_column from no_such_table")
+
+    async def run() -> None:
+        link = Link("test", lambda: connect(harness.url), Ending())
+        with pytest.raises(Exception, match="no_such_table"):
+            await link.call(wrong)
+        await link.close()
+
+    asyncio.run(run())

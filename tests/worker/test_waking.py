@@ -1,0 +1,212 @@
+"""An idle worker: how it learns that there is work, and what it costs while there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import Message, Queue
+from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers
+from pyqueue_sql.worker.watching import Listener
+from tests.worker.helpers import until
+
+if TYPE_CHECKING:
+    from tests.conformance.harness import Session
+    from tests.worker.helpers import Running, Workers
+
+SOON_SECONDS = 6.0
+"""Far below any poll here, and far above what it takes on a busy machine."""
+
+
+@pytest.fixture
+def seen() -> list[str]:
+    """The keys that handlers saw."""
+    return []
+
+
+@pytest.fixture
+def handlers(seen: list[str]) -> Handlers:
+    handlers = Handlers()
+
+    @handlers.on("mail")
+    def note(message: Message) -> None:
+        seen.append(message.key)
+
+    return handlers
+
+
+def until_idle(queue: Session, running: Running, seen: list[str], kind: str = "mail") -> None:
+    """Wait until a worker has nothing to do, and waits for a while already."""
+    queue.push(kind, "first")
+    until(lambda: seen == ["first"] or running.error)
+    time.sleep(1.5)
+    seen.clear()
+
+
+def test_a_push_wakes_an_idle_worker(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+) -> None:
+    with workers.running(handlers) as running:
+        until_idle(queue, running, seen)
+        for number in range(5):
+            queue.push("mail", str(number))
+            until(lambda number=number: seen[number:], SOON_SECONDS)
+
+
+def test_what_is_pushed_within_the_window_of_an_event_is_found(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+) -> None:
+    with workers.running(handlers) as running:
+        until_idle(queue, running, seen)
+        for number in range(20):
+            queue.push("mail", str(number))
+            time.sleep(0.01)
+        until(lambda: len(seen) == 20, SOON_SECONDS)
+
+
+def test_a_delayed_message_wakes_an_idle_worker(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+) -> None:
+    with workers.running(handlers) as running:
+        until_idle(queue, running, seen)
+        queue.push("mail", "later", delay_seconds=1)
+        time.sleep(0.5)
+        assert seen == []
+        until(lambda: seen, SOON_SECONDS)
+
+
+def test_pause_and_resume_reach_an_idle_worker(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+) -> None:
+    with workers.running(handlers) as running:
+        until_idle(queue, running, seen)
+        queue.pause("mail")
+        queue.push("mail", "a")
+        time.sleep(0.7)
+        assert seen == []
+        queue.resume("mail")
+        until(lambda: seen, SOON_SECONDS)
+
+
+def test_what_was_not_notified_is_found_by_the_poll(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Listener, "heard", lambda *_: None)
+    with workers.running(handlers, poll_seconds=2) as running:
+        until_idle(queue, running, seen)
+        queue.push("mail", "a")
+        until(lambda: seen, 2 + SOON_SECONDS)
+
+
+def test_a_worker_that_wants_no_notifications_polls(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+) -> None:
+    with workers.running(handlers, notify=False, poll_seconds=0.5) as running:
+        until_idle(queue, running, seen)
+        queue.push("mail", "a")
+        until(lambda: seen, SOON_SECONDS)
+        # behind a pooler a session is everybody's
+        assert [one.by_session for one in queue.workers()] == [False]
+
+
+def test_a_wait_that_is_under_way_does_not_delay_the_end(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+) -> None:
+    with workers.running(handlers) as running:
+        until_idle(queue, running, seen)
+        began = time.monotonic()
+    assert time.monotonic() - began < SOON_SECONDS
+
+
+def test_fifty_idle_workers_cost_less_than_ten_statements_a_second(
+    workers: Workers, handlers: Handlers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # five times as often as by default, to see it in seconds
+    count, scale, window = 0, 5, 6.0
+    run = Queue[Any]._run  # pyright: ignore[reportPrivateUsage]
+
+    def counting(self: Queue[Any], what: Any) -> Any:
+        nonlocal count
+        count += 1
+        return run(self, what)
+
+    monkeypatch.setattr(Queue, "_run", counting)
+    fleet = [
+        AsyncWorker(workers.url, handlers, poll_seconds=15 / scale, heartbeat_seconds=30 / scale)
+        for _ in range(50)
+    ]
+
+    async def run_all() -> int:
+        tasks = [asyncio.create_task(one.run()) for one in fleet]
+        await asyncio.sleep(8)
+        before = count
+        await asyncio.sleep(window)
+        found = count - before
+        for one in fleet:
+            one.stop()
+        await asyncio.gather(*tasks)
+        return found
+
+    assert asyncio.run(run_all()) < 10 * scale * window
+
+
+def test_a_worker_whose_connections_are_ended_goes_on(
+    queue: Session, workers: Workers, seen: list[str]
+) -> None:
+    handlers, running, end = Handlers(), threading.Event(), threading.Event()
+
+    @handlers.on("mail")
+    def note(message: Message) -> None:
+        if message.key == "held":
+            running.set()
+            assert end.wait(20)
+        seen.append(message.key)
+
+    @handlers.on("plain")
+    def plain(message: Message, context: Context) -> None:
+        with context.transaction() as own:
+            own.push("next", f"{message.key}/{message.attempts}")
+
+    @handlers.on("coroutine")
+    async def coroutine(message: Message, context: AsyncContext) -> None:
+        async with context.transaction() as own:
+            await own.push("next", f"{message.key}/{message.attempts}")
+
+    with workers.running(handlers) as worker:
+        until_idle(queue, worker, seen)
+        for name in ("first", "second"):
+            queue.push("plain", f"plain/{name}")
+            queue.push("coroutine", f"coroutine/{name}")
+            expected = {f"{kind}/{name}/1" for kind in ("plain", "coroutine")}
+            until(lambda expected=expected: expected <= {one.key for one in queue.peek("next")})
+            if name == "first":
+                queue.push("mail", "held")
+                assert running.wait(20)
+                assert end_others(queue) >= 5
+                end.set()
+                until(lambda: seen)
+        queue.push("mail", "last")
+        until(lambda: "last" in seen)
+    assert queue.stats("mail")[0].total == 0
+
+
+def end_others(queue: Session) -> int:
+    """End all other connections to the database, as a failover does; returns how many."""
+    if "mysql" in type(queue).__module__:
+        found = queue.execute(
+            "select p.id from information_schema.processlist p"
+            " where p.db = database() and p.id <> connection_id()"
+        )
+        for (number,) in found:
+            queue.connection.kill(number)
+        return len(found)
+    return len(
+        queue.execute(
+            "select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = current_database()"
+            " and a.pid <> pg_backend_pid() and a.backend_type = 'client backend'"
+        )
+    )
