@@ -41,7 +41,7 @@ clean: ## remove what was installed and cached
 
 .venv/installed: $(PINNED)
 	@echo "installing below .venv …"
-	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo,test
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo,test,spark,spark-demo
 	@touch $@
 
 .venv/bench: .venv/installed

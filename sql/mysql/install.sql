@@ -15,6 +15,10 @@ source tables/queue_hint.sql
 source tables/queue_history.sql
 source tables/queue_dedup.sql
 source tables/queue_inbox.sql
+source tables/queue_stage_part.sql
+source tables/queue_stage.sql
+source tables/queue_stage_done.sql
+source tables/queue_stream_part.sql
 source tables/queue_gate.sql
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
 
@@ -110,6 +114,16 @@ source routines/_queue_take_deliverable.sql
 source routines/_queue_take_bounded.sql
 source routines/_queue_take_in_row.sql
 source routines/_queue_turn_marks.sql
+source routines/_queue_stage_remove.sql
+source routines/_queue_stage_prune.sql
+source routines/_queue_stage_put.sql
+source routines/_queue_stage_put_each.sql
+source routines/_queue_check_batch.sql
+source routines/_queue_batch_done.sql
+source routines/_queue_stream_held.sql
+source routines/_queue_stream_fail.sql
+source routines/_queue_stream_reserve.sql
+source routines/_queue_stream_commit.sql
 
 -- routines: producers
 source routines/queue_push.sql
@@ -128,6 +142,15 @@ source routines/queue_nack.sql
 source routines/queue_nack_many.sql
 source routines/queue_move.sql
 source routines/queue_move_many.sql
+
+-- routines: batches of readers and writers
+source routines/queue_stage_begin.sql
+source routines/queue_stage_publish.sql
+source routines/queue_stage_abort.sql
+source routines/queue_stream_ready.sql
+source routines/queue_stream_reserve.sql
+source routines/queue_stream_extend.sql
+source routines/queue_stream_commit.sql
 
 -- routines: operators
 source routines/queue_get.sql

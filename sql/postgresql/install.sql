@@ -14,6 +14,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_history.sql
 \ir tables/queue_dedup.sql
 \ir tables/queue_inbox.sql
+\ir tables/queue_stage_part.sql
+\ir tables/queue_stage.sql
+\ir tables/queue_stage_done.sql
+\ir tables/queue_stream_part.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -82,6 +86,13 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_tidy.sql
+\ir routines/_queue_stage_remove.sql
+\ir routines/_queue_stage_prune.sql
+\ir routines/_queue_stage_put.sql
+\ir routines/_queue_check_batch.sql
+\ir routines/_queue_batch_done.sql
+\ir routines/_queue_stream_held.sql
+\ir routines/_queue_stream_fail.sql
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql
 
@@ -102,6 +113,15 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_nack_many.sql
 \ir routines/queue_move.sql
 \ir routines/queue_move_many.sql
+
+-- routines: batches of readers and writers
+\ir routines/queue_stage_begin.sql
+\ir routines/queue_stage_publish.sql
+\ir routines/queue_stage_abort.sql
+\ir routines/queue_stream_ready.sql
+\ir routines/queue_stream_reserve.sql
+\ir routines/queue_stream_extend.sql
+\ir routines/queue_stream_commit.sql
 
 -- routines: operators
 \ir routines/queue_get.sql
