@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import sql
 
-from pyqueue_sql import Queue, call
+from pyqueue_sql import Queue, call, dialect
 from pyqueue_sql.call import Call, Column, Routine
 from pyqueue_sql.connect import connect, is_mysql
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.spark.writing import to_csv, to_values
+
+T = TypeVar("T")
 
 _BEGIN = Routine("queue_stage_begin", ("text",), (Column("part", ""),))
 _PUBLISH = Routine("queue_stage_publish", ("json", "json"), (Column("outcome", ""), Column("messages", "")))
@@ -95,6 +97,40 @@ def connected(options: Options, *, autocommit: bool = True) -> Iterator[Batches]
         yield Batches(connection)
     finally:
         connection.close()
+
+
+class Standing:
+    """A connection that stays between calls, and is made anew where it was lost.
+
+    Args:
+        options: they say where.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._stack = ExitStack()
+        self._database: Batches | None = None
+
+    def do(self, what: Callable[[Batches], T]) -> T:
+        """Make a call, once more where the connection turns out to be lost."""
+        found = self._database
+        try:
+            return what(found or self._open())
+        except Exception as error:
+            said = dialect.failure(error)
+            self.close()
+            if found is None or said is None or not said.lost:
+                raise
+        return what(self._open())
+
+    def close(self) -> None:
+        """Close the connection; the next call makes another."""
+        self._database = None
+        self._stack.close()
+
+    def _open(self) -> Batches:
+        self._database = self._stack.enter_context(connected(self._options))
+        return self._database
 
 
 def has_statement_trigger(options: Options) -> bool:

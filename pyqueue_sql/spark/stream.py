@@ -7,6 +7,7 @@ again, and a batch which is replayed, get the same messages as far as they are s
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from pyqueue_sql.errors import Refused
 from pyqueue_sql.spark.arrow import RESERVED, columns
-from pyqueue_sql.spark.database import connected
+from pyqueue_sql.spark.database import Standing, connected
 from pyqueue_sql.spark.holding import Holding
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.spark.reading import batches
@@ -36,6 +37,7 @@ else:
 
 BATCH_ID: Final = "streaming.sql.batchId"
 """Spark's name for the number of the micro-batch among what a task is told."""
+IDLE_SECONDS: Final = 0.1
 MOST: Final = 10_000
 """Messages that one call reserves."""
 CALLS: Final = 100
@@ -61,21 +63,29 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Options) -> None:
         self.options = options
         self._holding: Holding | None = None
+        self._standing = Standing(options)
+        self._committed = 0
+        self._once = False
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Begin, under a new name."""
         return {"stream": f"spark/{uuid.uuid4()}", "batch": 0}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Nothing to prepare: it ends where nothing is ready any more."""
+        """End where nothing is ready any more."""
+        self._once = True
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None) -> dict[str, Any]:  # noqa: ARG002, N802
         """Plan one more batch where something is ready."""
         if start is None:
             raise Refused("a streaming read wants PySpark 4.2 or later")
-        with connected(self.options) as database:
-            ready = database.ready(str(self.options.kind))
-        return {**start, "batch": start["batch"] + 1} if ready else start
+        # Spark has done the batch where it asks for the next one; of the last it doesn't say so otherwise
+        self.commit(start)
+        if self._standing.do(lambda database: database.ready(str(self.options.kind))):
+            return {**start, "batch": start["batch"] + 1}
+        if not self._once:
+            time.sleep(IDLE_SECONDS)  # Spark asks again at once
+        return start
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Say who reserves what, and keep what they will hold."""
@@ -112,14 +122,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def commit(self, end: dict[str, Any]) -> None:
         """Acknowledge what the batch has read; what ended before that stays as it is."""
-        self._let_go()
-        if self.options.commit == "source" and end["batch"] > 0:
-            with connected(self.options) as database:
-                database.commit_batch(end["stream"], end["batch"])
+        if self.options.commit == "source" and end["batch"] > self._committed:
+            self._let_go()
+            self._standing.do(lambda database: database.commit_batch(end["stream"], end["batch"]))
+            self._committed = end["batch"]
 
     def stop(self) -> None:
         """Leave: what is held comes back."""
         self._let_go()
+        self._standing.close()
 
     def _let_go(self) -> None:
         holding, self._holding = self._holding, None
