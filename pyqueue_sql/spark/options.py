@@ -64,6 +64,7 @@ class Options:
     atomic: str = "job"
     stream: str | None = None
     batch: int | None = None
+    failed: str = "retry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ KNOWN: Final[Mapping[str, _Option]] = {
     "atomic": _Option(_one_of("job", "task"), (WRITE,)),
     "stream": _Option(_text, (WRITE,)),
     "batch": _Option(_whole(0, 2**63 - 1), (WRITE,)),
+    "failed": _Option(_one_of("retry", "dead"), (WRITE,)),
 }
 
 

@@ -91,7 +91,8 @@ class Writer(_Writer, DataSourceArrowWriter):
         if self.options.stream is None or self.options.batch is None:
             database.publish(parts)
         else:
-            failed = [one for task in staged for one in task.failed]
+            final = {"final": True} if self.options.failed == "dead" else {}
+            failed = [{**one, **final} for task in staged for one in task.failed]
             done = database.commit_batch(
                 self.options.stream, self.options.batch, parts=parts, failed=failed, whole=True
             )

@@ -47,6 +47,7 @@ class PyQueueDataSource(DataSource):
         stream and batch: the write ends this batch of a `readStream` with commit=sink: what was staged is
             published, rows with an `error` are given back by their `receipt`, and all else that the batch
             holds is acknowledged, in one transaction.
+        failed: where it ends a batch: retry (default) or dead, what is given back with an error.
 
     writeStream, in which a batch that is replayed changes nothing:
         kind: as for write.

@@ -1634,7 +1634,7 @@ comment on function _queue_stage_put(jsonb) is
 $$Pushes what is staged and takes it out of the stage.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
 Result: how many messages they are, those whose keys are taken among them.
-Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message those of queue_inbox.
+Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.$$;
 --;
 create or replace function _queue_check_batch(in_name text, in_query text, in_batch bigint) returns void language plpgsql as $$
@@ -2506,7 +2506,7 @@ in_options: query and batch (a number that only goes up): what names this work, 
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how many were
 published, those whose keys are taken among them.
 Errors: PQ001 for parts, query and batch, PQ002 for options, PQ004 where a part isn't there (published before, aborted, past its day, lost
-in a crash of the server) or has not so many messages; for a message those of queue_inbox.
+in a crash of the server) or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.$$;
 --;

@@ -4,7 +4,7 @@ create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, ou
     comment 'Pushes what is staged and takes it out of the stage.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
 out_messages: how many messages they are, those whose keys are taken among them.
-Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message those of queue_inbox.
+Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin

@@ -38,5 +38,5 @@ comment on function _queue_stage_put(jsonb) is
 $$Pushes what is staged and takes it out of the stage.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
 Result: how many messages they are, those whose keys are taken among them.
-Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message those of queue_inbox.
+Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.$$;
