@@ -29,6 +29,8 @@ def make_session(name: str, master: str | None = None, settings: Mapping[str, st
     builder = SparkSession.builder.appName(name)
     if master is not None:
         builder = builder.master(master)
+        if master.startswith("local"):  # nobody else has to reach it
+            builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

@@ -33,8 +33,8 @@ class Staged(WriterCommitMessage):
     query: str | None = None
 
 
-class _Writer:
-    """What both ways of writing share; it goes to the executors, and there is no connection in it.
+class Stager:
+    """What all ways of writing share; it goes to the executors, and there is no connection in it.
 
     Args:
         options: of the write.
@@ -46,7 +46,7 @@ class _Writer:
         self.options = options
         self.job = f"spark/{uuid.uuid4()}"
 
-    def _stage(self, iterator: Iterator[Any]) -> Staged:
+    def stage(self, iterator: Iterator[Any]) -> Staged:
         """Stage the rows of a task, in one transaction: one that fails leaves nothing."""
         context = TaskContext.get()
         query = context.getLocalProperty(QUERY_ID) if context else None
@@ -68,17 +68,18 @@ class _Writer:
             database.connection.commit()
             return Staged(part, rows, failed, query)
 
-    def _abort(self) -> None:
+    def drop(self) -> None:
+        """Remove what the tasks have staged."""
         with connected(self.options) as database:
             database.abort(self.job)
 
 
-class Writer(_Writer, DataSourceArrowWriter):
+class Writer(Stager, DataSourceArrowWriter):
     """Writes a DataFrame."""
 
     def write(self, iterator: Iterator[Any]) -> Staged:
         """Stage the rows of a task, or push them where each task is a transaction of its own."""
-        return self._stage(iterator)
+        return self.stage(iterator)
 
     def commit(self, messages: Sequence[Staged | None]) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Publish what the tasks have staged."""
@@ -87,7 +88,7 @@ class Writer(_Writer, DataSourceArrowWriter):
                 self._publish(database, [one for one in messages if one is not None])
 
     def _publish(self, database: Batches, staged: list[Staged]) -> None:
-        parts = _parts(staged)
+        parts = parts_of(staged)
         if self.options.stream is None or self.options.batch is None:
             database.publish(parts)
         else:
@@ -101,15 +102,15 @@ class Writer(_Writer, DataSourceArrowWriter):
 
     def abort(self, messages: Sequence[Staged | None]) -> None:  # noqa: ARG002  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""
-        self._abort()
+        self.drop()
 
 
-class StreamWriter(_Writer, DataSourceStreamArrowWriter):
+class StreamWriter(Stager, DataSourceStreamArrowWriter):
     """Writes the micro-batches of a streaming query, each once."""
 
     def write(self, iterator: Iterator[Any]) -> Staged:
         """Stage the rows of a task."""
-        return self._stage(iterator)
+        return self.stage(iterator)
 
     def commit(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: N803  # pyright: ignore[reportIncompatibleMethodOverride]
         """Publish what the tasks have staged, unless this batch was published before."""
@@ -120,15 +121,16 @@ class StreamWriter(_Writer, DataSourceStreamArrowWriter):
         if query is None:
             raise Refused("the tasks were not told which streaming query they belong to")
         with connected(self.options) as database:
-            if database.publish(_parts(staged), query=f"spark/{query}", batch=batchId) == "replayed":
+            if database.publish(parts_of(staged), query=f"spark/{query}", batch=batchId) == "replayed":
                 database.abort(self.job)
 
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""
-        self._abort()
+        self.drop()
 
 
-def _parts(staged: Sequence[Staged]) -> list[dict[str, int]]:
+def parts_of(staged: Sequence[Staged]) -> list[dict[str, int]]:
+    """Return what is to be published."""
     return [{"part": one.part, "messages": one.messages} for one in staged if one.part is not None]
 
 

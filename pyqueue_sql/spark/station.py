@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,13 +14,16 @@ from pyspark.sql import functions as F  # noqa: N812 -- as everybody has it
 from pyspark.sql.types import StringType, StructType
 
 from pyqueue_sql.errors import Refused
+from pyqueue_sql.spark.arrow import pa
 from pyqueue_sql.spark.database import connected
 from pyqueue_sql.spark.holding import Holding
 from pyqueue_sql.spark.options import READ_STREAM, Options, parse
-from pyqueue_sql.spark.sink import QUERY_ID
+from pyqueue_sql.spark.sink import QUERY_ID, Staged, Stager, parts_of
 from pyqueue_sql.spark.stream import stream_of
 
 TRIES = 3
+STAGED = "part long, messages long, failed string"
+CORRUPT = "_corrupt_record"
 GIVEN = ("p_kind", "p_key", "payload", "payload_bytes", "headers", "priority", "attempts", "created_at", "reserved_at", "receipt")
 """What the function gets of a message."""
 TAKEN = ("p_kind", "p_key", "payload", "payload_bytes", "headers", "priority", "delay_seconds", "receipt", "error")
@@ -66,10 +71,11 @@ class Station:
         given = messages.select(*GIVEN)
         bad = None
         if self.schema is not None:
-            given = given.withColumn("data", F.from_json("payload", self.schema, {"mode": "PERMISSIVE"}))
-            fits = F.col("data").isNotNull() & F.from_json("payload", "map<string,string>").isNotNull()
+            parsed = F.from_json("payload", f"{self.schema}, {CORRUPT} string", {"columnNameOfCorruptRecord": CORRUPT})
+            given = given.withColumn("data", parsed)
+            fits = F.col("data").isNotNull() & F.col(f"data.{CORRUPT}").isNull()
             bad = given.where(~fits).select("receipt", F.lit(f"payload is not {self.schema}").alias("error"))
-            given = given.where(fits)
+            given = given.where(fits).withColumn("data", F.col("data").dropFields(CORRUPT))
         found = self.function(given)
         types = {one.name: one.dataType for one in found.schema.fields}
         if self.write is None and isinstance(types.get("payload"), StructType):
@@ -98,28 +104,35 @@ class Station:
         query = messages.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
         assert query is not None, "Spark tells its batches which query they are of"
         options = parse({"url": url, "kind": self.kind, **_schema(queue_schema), **dict(self.options)}, READ_STREAM)
-        step = functools.partial(self._end if self.to == () else self._move, options, stream_of(query), batch)
+        step = functools.partial(self._move if self.to else self._end, options, stream_of(query), batch)
         for left in reversed(range(TRIES)):
             try:
                 with Holding(options, stream_of(query), batch):
                     step(self.result(messages))
                 return
-            except Exception as error:
-                if not left or Refused.__name__ not in str(error):
+            except Refused:
+                if not left:
                     raise
 
     def _move(self, options: Options, stream: str, batch: int, found: DataFrame) -> None:
-        given = {"url": options.url, "stream": stream, "batch": str(batch), **_schema(options.queue_schema)}
-        if self.failed == "dead":
-            given["failed"] = "dead"
-        found.write.format("pyqueue").options(**given).mode("append").save()
+        given = dataclasses.replace(options, kind=None, stream=stream, batch=batch)
+        stager = Stager(given, found.schema)
+        try:
+            # one job, in workers that are there: a `write` would start a Python for each of its steps
+            rows = found.mapInArrow(functools.partial(staged, stager), STAGED).collect()
+            tasks = [Staged(one.part, one.messages, json.loads(one.failed)) for one in rows]
+            failed = [{**one, **self._final()} for task in tasks for one in task.failed]
+            with connected(options) as database:
+                database.commit_batch(stream, batch, parts=parts_of(tasks), failed=failed, whole=True)
+        except BaseException:
+            stager.drop()
+            raise
 
     def _end(self, options: Options, stream: str, batch: int, found: DataFrame) -> None:
         found = found.persist()
         try:
             rows = found.where(F.col("error").isNotNull()).select("receipt", "error").collect()
-            final: dict[str, Any] = {"final": True} if self.failed == "dead" else {}
-            failed = [{"receipt": one.receipt, "error": one.error[:1000], **final} for one in rows]
+            failed = [{"receipt": one.receipt, "error": one.error[:1000], **self._final()} for one in rows]
             if self.write is not None:
                 sound = found.where(F.col("error").isNull()).drop("error", "receipt")
                 self.write(sound, f"{stream.rpartition('/')[2]}-{batch}")
@@ -127,6 +140,16 @@ class Station:
                 database.commit_batch(stream, batch, failed=failed, whole=True)
         finally:
             found.unpersist()
+
+
+    def _final(self) -> dict[str, Any]:
+        return {"final": True} if self.failed == "dead" else {}
+
+
+def staged(stager: Stager, batches: Iterator[Any]) -> Iterator[Any]:
+    """Stage the rows of a task, and yield the one row of STAGED that says so."""
+    done = stager.stage(batches)
+    yield pa.record_batch([[done.part], [done.messages], [json.dumps(done.failed)]], names=["part", "messages", "failed"])
 
 
 def _schema(name: str | None) -> dict[str, str]:

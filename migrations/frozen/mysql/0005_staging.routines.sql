@@ -3573,7 +3573,7 @@ in_options: query and batch (a number that only goes up): what names this work, 
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how many were
 published, those whose keys are taken among them.
 Errors: PQ001 for parts, query and batch, PQ002 for options, PQ004 where a part isn''t there (published before, aborted, past its day, lost
-in a crash of the server) or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+in a crash of the server) or has not so many messages; for a message the error of a push, naming its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.
 differs: messages of one time are delivered in the order of their keys.'
@@ -3704,7 +3704,7 @@ drop procedure if exists queue_stream_extend;
 --;
 create procedure queue_stream_extend(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_seconds decimal(30,6))
     comment 'Keeps the holds of a batch: queue_extend for every message that its parts have reserved.
-in_stream, in_batch: those of queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+in_stream, in_batch: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages.
 Errors: PQ001 for stream, batch and seconds.
 Locks: the messages, in the order of their entries.'
@@ -3743,12 +3743,12 @@ drop procedure if exists queue_stream_commit;
 --;
 create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4)
     comment 'Ends a batch: acknowledges what its parts have reserved, and in the same transaction publishes what came of it and gives back what failed.
-in_stream, in_batch: those of queue_stream_reserve. in_options: parts: those of queue_stage_publish; failed: a JSON array of
+in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
 {receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
-Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren''t there, PQ005 for a receipt in failed;
-for a message that is published those of queue_inbox.
+Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren''t there, PQ005 for a receipt in failed,
+PQ003 for a payload there; for a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin

@@ -2506,7 +2506,7 @@ in_options: query and batch (a number that only goes up): what names this work, 
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how many were
 published, those whose keys are taken among them.
 Errors: PQ001 for parts, query and batch, PQ002 for options, PQ004 where a part isn't there (published before, aborted, past its day, lost
-in a crash of the server) or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+in a crash of the server) or has not so many messages; for a message the error of a push, naming its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.$$;
 --;
@@ -2563,7 +2563,6 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
 declare
     v_now constant bigint := queue_now();
     v_receipts jsonb;
-    v_held record;
     v_new boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
@@ -2584,22 +2583,20 @@ begin
         select p.receipts into v_receipts from queue_stream_part p
         where p.stream = in_stream and p.batch = in_batch and p.part = in_part;
     end if;
-    v_held := _queue_receipts(coalesce(v_receipts, '[]'));
     if not v_new then
         -- what somebody else has by now is none of the batch's any more
-        update queue_stream_part p set receipts = h.receipts
-        from (
-            select coalesce(jsonb_agg(v_held.receipts[r.place] order by r.place), '[]') as receipts
-            from unnest(v_held.entries, v_held.secrets, v_held.places) r (entry, secret, place)
-            join delayed_queue q on q.entry = r.entry and q.secret = r.secret) h
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> h.receipts;
+        select jsonb_agg(e.receipt order by e.place) into v_receipts
+        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
+        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex');
+        update queue_stream_part p set receipts = coalesce(v_receipts, '[]')
+        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> coalesce(v_receipts, '[]');
     end if;
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, v_held.receipts[r.place]
-        from unnest(v_held.entries, v_held.secrets, v_held.places) r (entry, secret, place)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret
-        order by r.place;
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt
+        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
+        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex')
+        order by e.place;
 end $$;
 --;
 comment on function queue_stream_reserve(text, bigint, integer, text, integer, jsonb) is
@@ -2632,7 +2629,7 @@ end $$;
 --;
 comment on function queue_stream_extend(text, bigint, numeric) is
 $$Keeps the holds of a batch: queue_extend for every message that its parts have reserved.
-in_stream, in_batch: those of queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+in_stream, in_batch: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages.
 Errors: PQ001 for stream, batch and seconds.
 Locks: the messages, in the order of their entries.$$;
@@ -2676,12 +2673,12 @@ end $$;
 --;
 comment on function queue_stream_commit(text, bigint, jsonb) is
 $$Ends a batch: acknowledges what its parts have reserved, and in the same transaction publishes what came of it and gives back what failed.
-in_stream, in_batch: those of queue_stream_reserve. in_options: parts: those of queue_stage_publish; failed: a JSON array of
+in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
 {receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
-Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren't there, PQ005 for a receipt in failed;
-for a message that is published those of queue_inbox.
+Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren't there, PQ005 for a receipt in failed,
+PQ003 for a payload there; for a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;
 --;

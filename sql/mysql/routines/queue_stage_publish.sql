@@ -7,7 +7,7 @@ in_options: query and batch (a number that only goes up): what names this work, 
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how many were
 published, those whose keys are taken among them.
 Errors: PQ001 for parts, query and batch, PQ002 for options, PQ004 where a part isn''t there (published before, aborted, past its day, lost
-in a crash of the server) or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+in a crash of the server) or has not so many messages; for a message the error of a push, naming its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.
 differs: messages of one time are delivered in the order of their keys.'

@@ -2,7 +2,7 @@ drop procedure if exists queue_stream_extend;
 delimiter $$
 create procedure queue_stream_extend(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_seconds decimal(30,6))
     comment 'Keeps the holds of a batch: queue_extend for every message that its parts have reserved.
-in_stream, in_batch: those of queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+in_stream, in_batch: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages.
 Errors: PQ001 for stream, batch and seconds.
 Locks: the messages, in the order of their entries.'

@@ -37,11 +37,11 @@ end $$;
 
 comment on function queue_stream_commit(text, bigint, jsonb) is
 $$Ends a batch: acknowledges what its parts have reserved, and in the same transaction publishes what came of it and gives back what failed.
-in_stream, in_batch: those of queue_stream_reserve. in_options: parts: those of queue_stage_publish; failed: a JSON array of
+in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
 {receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
-Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren't there, PQ005 for a receipt in failed;
-for a message that is published those of queue_inbox.
+Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren't there, PQ005 for a receipt in failed,
+PQ003 for a payload there; for a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;

@@ -18,7 +18,7 @@ end $$;
 
 comment on function queue_stream_extend(text, bigint, numeric) is
 $$Keeps the holds of a batch: queue_extend for every message that its parts have reserved.
-in_stream, in_batch: those of queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+in_stream, in_batch: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages.
 Errors: PQ001 for stream, batch and seconds.
 Locks: the messages, in the order of their entries.$$;

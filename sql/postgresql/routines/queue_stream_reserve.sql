@@ -9,7 +9,6 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
 declare
     v_now constant bigint := queue_now();
     v_receipts jsonb;
-    v_held record;
     v_new boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
@@ -30,22 +29,20 @@ begin
         select p.receipts into v_receipts from queue_stream_part p
         where p.stream = in_stream and p.batch = in_batch and p.part = in_part;
     end if;
-    v_held := _queue_receipts(coalesce(v_receipts, '[]'));
     if not v_new then
         -- what somebody else has by now is none of the batch's any more
-        update queue_stream_part p set receipts = h.receipts
-        from (
-            select coalesce(jsonb_agg(v_held.receipts[r.place] order by r.place), '[]') as receipts
-            from unnest(v_held.entries, v_held.secrets, v_held.places) r (entry, secret, place)
-            join delayed_queue q on q.entry = r.entry and q.secret = r.secret) h
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> h.receipts;
+        select jsonb_agg(e.receipt order by e.place) into v_receipts
+        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
+        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex');
+        update queue_stream_part p set receipts = coalesce(v_receipts, '[]')
+        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> coalesce(v_receipts, '[]');
     end if;
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, v_held.receipts[r.place]
-        from unnest(v_held.entries, v_held.secrets, v_held.places) r (entry, secret, place)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret
-        order by r.place;
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt
+        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
+        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex')
+        order by e.place;
 end $$;
 
 comment on function queue_stream_reserve(text, bigint, integer, text, integer, jsonb) is
