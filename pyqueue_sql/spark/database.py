@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +22,9 @@ _BEGIN = Routine("queue_stage_begin", ("text",), (Column("part", ""),))
 _PUBLISH = Routine("queue_stage_publish", ("json", "json"), (Column("outcome", ""), Column("messages", "")))
 _ABORT = Routine("queue_stage_abort", ("text",), (Column("removed", ""),))
 _READY = Routine("queue_stream_ready", ("text",), (Column("ready", "boolean"),))
-_EXTEND = Routine("queue_stream_extend", ("text", "bigint", "numeric"), (Column("extended", ""), Column("lost", "")))
+_EXTEND = Routine(
+    "queue_stream_extend", ("text", "bigint", "numeric"), (Column("extended", ""), Column("lost", ""))
+)
 _COMMIT = Routine(
     "queue_stream_commit",
     ("text", "bigint", "json"),
@@ -56,7 +58,9 @@ class Batches(Queue[Any]):
         """Begin a part of a job."""
         return self._run(Call(_BEGIN, (job,), _first))
 
-    def publish(self, parts: Sequence[Mapping[str, int]], *, query: str | None = None, batch: int | None = None) -> str:
+    def publish(
+        self, parts: Sequence[Mapping[str, int]], *, query: str | None = None, batch: int | None = None
+    ) -> str:
         """Publish parts, and return whether they were published or replayed."""
         options = None if query is None else json.dumps({"query": query, "batch": batch})
         return self._run(Call(_PUBLISH, (json.dumps(parts), options), _first))
@@ -80,7 +84,7 @@ class Batches(Queue[Any]):
 
 
 @contextmanager
-def connected(options: Options, *, autocommit: bool = True) -> Iterator[Batches]:
+def connected(options: Options, *, autocommit: bool = True) -> Generator[Batches]:
     """Give the routines over a connection of its own, closed at the end.
 
     Args:

@@ -9,8 +9,6 @@ from types import TracebackType
 from pyqueue_sql.spark.database import connected
 from pyqueue_sql.spark.options import Options
 
-DEFAULT_SECONDS = 300.0
-"""How long a hold is where nobody says it."""
 log = logging.getLogger(__name__)
 
 
@@ -27,7 +25,7 @@ class Holding:
         self._options = options
         self._stream = stream
         self._batch = batch
-        self._seconds = options.timeout_seconds or DEFAULT_SECONDS
+        self._seconds = options.timeout_seconds
         self._stop = threading.Event()
         # a daemon, so that a driver that ends doesn't wait for it
         self._thread = threading.Thread(target=self._run, name="pyqueue-hold", daemon=True)

@@ -15,12 +15,20 @@ from pyqueue_sql.connect import is_mysql, mysql_settings
 OLDEST_JAVA: Final = 17
 DEBIAN: Final = Path("/usr/share/java")
 _POSTGRESQL: Final = ("postgresql.jar", "org/postgresql/postgresql", "org.postgresql:postgresql")
-_MARIADB: Final = ("mariadb-java-client.jar", "org/mariadb/jdbc/mariadb-java-client", "org.mariadb.jdbc:mariadb-java-client")
+_MARIADB: Final = (
+    "mariadb-java-client.jar",
+    "org/mariadb/jdbc/mariadb-java-client",
+    "org.mariadb.jdbc:mariadb-java-client",
+)
 _PACKAGES: Final = {False: "libpostgresql-jdbc-java", True: "libmariadb-java"}
 # the settings that make one statement of many rows
 _BATCHING: Final = {
     False: {"driver": "org.postgresql.Driver", "reWriteBatchedInserts": "true", "stringtype": "unspecified"},
-    True: {"driver": "org.mariadb.jdbc.Driver", "rewriteBatchedStatements": "true", "permitMysqlScheme": "true"},
+    True: {
+        "driver": "org.mariadb.jdbc.Driver",
+        "rewriteBatchedStatements": "true",
+        "permitMysqlScheme": "true",
+    },
 }
 
 
@@ -43,11 +51,15 @@ def check_java() -> Path:
     said = subprocess.run([found, "-version"], capture_output=True, text=True).stderr
     version = re.search(r'version "(\d+)', said)
     if version is None or int(version[1]) < OLDEST_JAVA:
-        raise NotFound(f"{wanted}, and {found} is {version[1] if version else 'none that tells its version'}: {how}")
+        raise NotFound(
+            f"{wanted}, and {found} is {version[1] if version else 'none that tells its version'}: {how}"
+        )
     return Path(found)
 
 
-def driver(url: str, *, given: str | None = None, packages: str | None = None, repository: Path | None = None) -> dict[str, str]:
+def driver(
+    url: str, *, given: str | None = None, packages: str | None = None, repository: Path | None = None
+) -> dict[str, str]:
     """Return the setting with which Spark has the JDBC driver for a database.
 
     Args:
@@ -73,14 +85,14 @@ def driver(url: str, *, given: str | None = None, packages: str | None = None, r
     if jars:
         return {"spark.jars": str(jars[-1])}
     raise NotFound(
-        f"no JDBC driver for {'MariaDB and MySQL' if mysql else 'PostgreSQL'} found: name its jar (--driver FILE, or"
-        f" spark.jars), install the package {_PACKAGES[mysql]} (Debian, Ubuntu), or let Spark fetch it with Maven"
-        f" (--packages {coordinates}:VERSION, or spark.jars.packages)"
+        f"no JDBC driver for {'MariaDB and MySQL' if mysql else 'PostgreSQL'} found: name its jar"
+        f" (--driver FILE, or spark.jars), install the package {_PACKAGES[mysql]} (Debian, Ubuntu), or let Spark"
+        f" fetch it with Maven (--packages {coordinates}:VERSION, or spark.jars.packages)"
     )
 
 
 def jdbc(url: str) -> tuple[str, dict[str, str]]:
-    """Return a URL of JDBC without a password, and the properties with it: `df.write.jdbc(url, table, properties=…)`.
+    """Return a URL of JDBC without a password, and the properties with it, for `df.write.jdbc`.
 
     Args:
         url: of the database, postgresql://user:password@host:port/database or mysql://….
@@ -89,7 +101,8 @@ def jdbc(url: str) -> tuple[str, dict[str, str]]:
     login: dict[str, Any]
     if mysql:
         login = mysql_settings(url)
-        where = f"jdbc:mysql://{login.get('host', 'localhost')}:{login.get('port', 3306)}/{login.get('database', '')}"
+        server = f"{login.get('host', 'localhost')}:{login.get('port', 3306)}"
+        where = f"jdbc:mysql://{server}/{login.get('database', '')}"
     else:
         parts = urlsplit(url)
         login = {"user": unquote(parts.username or ""), "password": unquote(parts.password or "")}

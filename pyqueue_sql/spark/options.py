@@ -1,4 +1,4 @@
-"""The options of `format("pyqueue")`: their names, what they may be, and no way to print the URL among them."""
+"""The options of `format("pyqueue")`: their names and what they may be; their text hides the URL."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Options:
     look: str = ""
     partitions: int = 2
     max_messages: int = 10_000
-    timeout_seconds: float | None = None
+    timeout_seconds: float = 300.0
     commit: str = "source"
     atomic: str = "job"
     stream: str | None = None

@@ -14,7 +14,7 @@ from pyqueue_sql.spark.station import Station
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["Pipeline", "Station"]
 
@@ -38,8 +38,14 @@ class Pipeline:
     stations: Sequence[Station]
 
     def start(
-        self, spark: SparkSession, station: Station, url: str, checkpoints: str, *,
-        once: bool, queue_schema: str | None = None,
+        self,
+        spark: SparkSession,
+        station: Station,
+        url: str,
+        checkpoints: str,
+        *,
+        once: bool,
+        queue_schema: str | None = None,
     ) -> StreamingQuery:
         """Start the query of a station.
 
@@ -60,15 +66,28 @@ class Pipeline:
             .options(**options)
             .load()
             .writeStream.queryName(f"{self.name}/{station.kind}")
-            .option("checkpointLocation", f"{checkpoints}/{quote(self.name, safe='')}/{quote(station.kind, safe='')}")
+            .option(
+                "checkpointLocation",
+                f"{checkpoints}/{quote(self.name, safe='')}/{quote(station.kind, safe='')}",
+            )
             .foreachBatch(work)
         )
-        trigger = writer.trigger(availableNow=True) if once else writer.trigger(processingTime=f"{POLL_SECONDS} seconds")
+        trigger = (
+            writer.trigger(availableNow=True)
+            if once
+            else writer.trigger(processingTime=f"{POLL_SECONDS} seconds")
+        )
         return trigger.start()
 
     def run(
-        self, spark: SparkSession, url: str, checkpoints: str, *,
-        once: bool = False, queue_schema: str | None = None, report: Callable[[str], None] = lambda _: None,
+        self,
+        spark: SparkSession,
+        url: str,
+        checkpoints: str,
+        *,
+        once: bool = False,
+        queue_schema: str | None = None,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Run until somebody stops it, or until nothing is ready in any kind that a station takes.
 
@@ -87,10 +106,13 @@ class Pipeline:
             while waiting := [one for one in self.stations if self._ready(one, url, queue_schema)]:
                 for one in waiting:
                     report(f"{self.name}: {one.kind}")
-                    self.start(spark, one, url, checkpoints, once=True, queue_schema=queue_schema).awaitTermination()
+                    self.start(
+                        spark, one, url, checkpoints, once=True, queue_schema=queue_schema
+                    ).awaitTermination()
             return
         queries = [
-            self.start(spark, one, url, checkpoints, once=False, queue_schema=queue_schema) for one in self.stations
+            self.start(spark, one, url, checkpoints, once=False, queue_schema=queue_schema)
+            for one in self.stations
         ]
         report(f"{self.name}: {len(queries)} stations")
         try:

@@ -1,11 +1,11 @@
-"""The batch read of `format("pyqueue")`: messages that are there, or history, in ranges that don't overlap."""
+"""The batch read of `format("pyqueue")`: what is there, or history, in ranges that don't overlap."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pyspark.sql import datasource as ds
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -124,7 +124,7 @@ class Reader(DataSourceReader):
 
 
 def _to_filter(one: Any) -> Filter | None:
-    operator = _OPERATORS.get(type(one))
+    operator = _OPERATORS.get(cast("type[Any]", type(one)))
     if operator is None or len(one.attribute) != 1 or one.attribute[0] not in PUSHED or one.value is None:
         return None
     if operator == "in":

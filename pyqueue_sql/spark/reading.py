@@ -1,4 +1,4 @@
-"""Rows of the server as record batches: on PostgreSQL CSV, a column at a time; else what the driver makes of them."""
+"""Rows of the server as record batches: on PostgreSQL through CSV; else what the driver makes of them."""
 
 from __future__ import annotations
 
@@ -60,14 +60,17 @@ def select(
     """
     mysql = not isinstance(connection, psycopg.Connection)
     wanted = [
-        expression(source, name, mysql=mysql) for name in names or [name for name, _ in columns(source.columns)]
+        expression(source, name, mysql=mysql)
+        for name in names or [name for name, _ in columns(source.columns)]
     ]
     text = f"select {', '.join(wanted)} from {source.name}"
     values: list[Any] = []
     for number, one in enumerate(filters):
         given = list(one.value) if one.operator == "in" else [one.value]
         places = ", ".join(["%s"] * len(given))
-        text += f" {'and' if number else 'where'} {expression(source, one.column, mysql=mysql)} {one.operator} "
+        text += (
+            f" {'and' if number else 'where'} {expression(source, one.column, mysql=mysql)} {one.operator} "
+        )
         text += f"({places})" if one.operator == "in" else places
         values += given
     return f"{text} {ending}".rstrip(), values
@@ -97,10 +100,13 @@ def batches(connection: Any, text: str, values: Sequence[Any], names: str) -> It
 
 def _copied(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
     parts = text.split("%s")
-    query = sql.Composed([sql.SQL(parts[0])])
+    query = sql.Composed([_sql(parts[0])])
     for value, part in zip(values, parts[1:], strict=True):
-        query += sql.Literal(value) + sql.SQL(part)
-    with connection.cursor() as cursor, cursor.copy(sql.SQL("copy ({}) to stdout (format csv)").format(query)) as copy:
+        query += sql.Literal(value) + _sql(part)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(sql.SQL("copy ({}) to stdout (format csv)").format(query)) as copy,
+    ):
         rows: list[Any] = []
         size = 0
         for row in copy:  # a row each
@@ -112,25 +118,43 @@ def _copied(connection: Any, text: str, values: Sequence[Any], names: str) -> It
         yield from _parsed(rows, names)
 
 
+def _sql(text: str) -> sql.SQL:
+    # put together of names that stand in this package, never of what somebody gave
+    return sql.SQL(text)  # pyright: ignore[reportArgumentType]
+
+
 def _parsed(rows: list[Any], names: str) -> Iterator[Any]:
     if not rows:
         return
     wanted = arrow_schema(names)
-    raw = {name: pa.string() if pa.types.is_binary(type_) else type_ for name, type_ in zip(wanted.names, wanted.types, strict=True)}
+    raw = {
+        name: pa.string() if pa.types.is_binary(type_) else type_
+        for name, type_ in zip(wanted.names, wanted.types, strict=True)
+    }
     table = csv.read_csv(
         io.BytesIO(b"".join(rows)),
-        csv.ReadOptions(column_names=wanted.names, use_threads=False, block_size=2 * BYTES + len(max(rows, key=len))),
+        csv.ReadOptions(
+            column_names=wanted.names, use_threads=False, block_size=2 * BYTES + len(max(rows, key=len))
+        ),
         csv.ParseOptions(newlines_in_values=True),
         csv.ConvertOptions(
             column_types=raw, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     )
     for one in table.to_batches():
-        yield pa.record_batch([_bytes(column) if pa.types.is_binary(type_) else column for column, type_ in zip(one.columns, wanted.types, strict=True)], schema=wanted)
+        yield pa.record_batch(
+            [
+                _bytes(column) if pa.types.is_binary(type_) else column
+                for column, type_ in zip(one.columns, wanted.types, strict=True)
+            ],
+            schema=wanted,
+        )
 
 
 def _bytes(column: Any) -> Any:
-    return pa.array([None if text is None else bytes.fromhex(text[2:]) for text in column.to_pylist()], pa.binary())
+    return pa.array(
+        [None if text is None else bytes.fromhex(text[2:]) for text in column.to_pylist()], pa.binary()
+    )
 
 
 def _fetched(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
@@ -142,7 +166,6 @@ def _fetched(connection: Any, text: str, values: Sequence[Any], names: str) -> I
         while rows := cursor.fetchmany(ROWS):
             found = list(zip(*rows, strict=True))
             yield pa.record_batch(
-                [pa.array(found[place], type_) for place, type_ in zip(order, wanted.types, strict=True)], schema=wanted
+                [pa.array(found[place], type_) for place, type_ in zip(order, wanted.types, strict=True)],
+                schema=wanted,
             )
-
-

@@ -12,7 +12,9 @@ from pyqueue_sql.spark import register
 from pyqueue_sql.spark.jars import check_java
 
 
-def make_session(name: str, master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
+def make_session(
+    name: str, master: str | None = None, settings: Mapping[str, str] | None = None
+) -> SparkSession:
     """Return a session that knows `format("pyqueue")`.
 
     Args:
@@ -30,7 +32,9 @@ def make_session(name: str, master: str | None = None, settings: Mapping[str, st
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):  # nobody else has to reach it
-            builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+            builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config(
+                "spark.driver.host", "127.0.0.1"
+            )
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

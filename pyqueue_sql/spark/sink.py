@@ -31,6 +31,7 @@ class Staged(WriterCommitMessage):
     failed: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Of the batch that the write ends: receipts, each with its error."""
     query: str | None = None
+    job: str = ""
 
 
 class Stager:
@@ -64,14 +65,15 @@ class Stager:
                 database.publish([{"part": part, "messages": rows}])
                 part = None
             if part is not None and not rows:
-                return Staged(None, 0, failed, query)
+                return Staged(None, 0, failed, query, self.job)
             database.connection.commit()
-            return Staged(part, rows, failed, query)
+            return Staged(part, rows, failed, query, self.job)
 
-    def drop(self) -> None:
-        """Remove what the tasks have staged."""
+    def drop(self, messages: Sequence[Staged | None] = ()) -> None:
+        """Remove what the tasks have staged, also those that another copy of this has sent."""
         with connected(self.options) as database:
-            database.abort(self.job)
+            for job in {self.job, *(one.job for one in messages if one is not None)}:
+                database.abort(job)
 
 
 class Writer(Stager, DataSourceArrowWriter):
@@ -122,11 +124,11 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
             raise Refused("the tasks were not told which streaming query they belong to")
         with connected(self.options) as database:
             if database.publish(parts_of(staged), query=f"spark/{query}", batch=batchId) == "replayed":
-                database.abort(self.job)
+                self.drop(messages)
 
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""
-        self.drop()
+        self.drop(messages)
 
 
 def parts_of(staged: Sequence[Staged]) -> list[dict[str, int]]:

@@ -36,8 +36,8 @@ class PyQueueDataSource(DataSource):
         kind: what to read; it must be given.
         partitions: how many tasks reserve, 1 to 1000, default 2.
         max_messages: of each of them and batch, 1 to 1000000, default 10000.
-        timeout_seconds: how long a hold is, 1 to 31536000; default that of the kind. It is extended
-            while the batch runs, every third of it, or of 300 seconds where it isn't given.
+        timeout_seconds: how long a hold is, 1 to 31536000, default 300, whatever the kind says. It is
+            extended while the batch runs, every third of it.
         commit: source (default); sink: a write with `stream` and `batch` ends the batch.
 
     write:

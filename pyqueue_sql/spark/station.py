@@ -24,9 +24,30 @@ from pyqueue_sql.spark.stream import stream_of
 TRIES = 3
 STAGED = "part long, messages long, failed string"
 CORRUPT = "_corrupt_record"
-GIVEN = ("p_kind", "p_key", "payload", "payload_bytes", "headers", "priority", "attempts", "created_at", "reserved_at", "receipt")
+GIVEN = (
+    "p_kind",
+    "p_key",
+    "payload",
+    "payload_bytes",
+    "headers",
+    "priority",
+    "attempts",
+    "created_at",
+    "reserved_at",
+    "receipt",
+)
 """What the function gets of a message."""
-TAKEN = ("p_kind", "p_key", "payload", "payload_bytes", "headers", "priority", "delay_seconds", "receipt", "error")
+TAKEN = (
+    "p_kind",
+    "p_key",
+    "payload",
+    "payload_bytes",
+    "headers",
+    "priority",
+    "delay_seconds",
+    "receipt",
+    "error",
+)
 """What is taken of what it returns."""
 
 
@@ -71,7 +92,9 @@ class Station:
         given = messages.select(*GIVEN)
         bad = None
         if self.schema is not None:
-            parsed = F.from_json("payload", f"{self.schema}, {CORRUPT} string", {"columnNameOfCorruptRecord": CORRUPT})
+            parsed = F.from_json(
+                "payload", f"{self.schema}, {CORRUPT} string", {"columnNameOfCorruptRecord": CORRUPT}
+            )
             given = given.withColumn("data", parsed)
             fits = F.col("data").isNotNull() & F.col(f"data.{CORRUPT}").isNull()
             bad = given.where(~fits).select("receipt", F.lit(f"payload is not {self.schema}").alias("error"))
@@ -103,7 +126,9 @@ class Station:
         """
         query = messages.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
         assert query is not None, "Spark tells its batches which query they are of"
-        options = parse({"url": url, "kind": self.kind, **_schema(queue_schema), **dict(self.options)}, READ_STREAM)
+        options = parse(
+            {"url": url, "kind": self.kind, **_schema(queue_schema), **dict(self.options)}, READ_STREAM
+        )
         step = functools.partial(self._move if self.to else self._end, options, stream_of(query), batch)
         for left in reversed(range(TRIES)):
             try:
@@ -141,7 +166,6 @@ class Station:
         finally:
             found.unpersist()
 
-
     def _final(self) -> dict[str, Any]:
         return {"final": True} if self.failed == "dead" else {}
 
@@ -149,7 +173,9 @@ class Station:
 def staged(stager: Stager, batches: Iterator[Any]) -> Iterator[Any]:
     """Stage the rows of a task, and yield the one row of STAGED that says so."""
     done = stager.stage(batches)
-    yield pa.record_batch([[done.part], [done.messages], [json.dumps(done.failed)]], names=["part", "messages", "failed"])
+    yield pa.record_batch(
+        [[done.part], [done.messages], [json.dumps(done.failed)]], names=["part", "messages", "failed"]
+    )
 
 
 def _schema(name: str | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ again, and a batch which is replayed, get the same messages as far as they are s
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -75,7 +76,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """End where nothing is ready any more."""
         self._once = True
 
-    def latestOffset(self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None) -> dict[str, Any]:  # noqa: ARG002, N802
+    def latestOffset(  # noqa: N802
+        self,
+        start: dict[str, Any] | None = None,
+        limit: ReadLimit | None = None,  # noqa: ARG002 -- max_messages is the limit, for every trigger
+    ) -> dict[str, Any]:
         """Plan one more batch where something is ready."""
         if start is None:
             raise Refused("a streaming read wants PySpark 4.2 or later")
@@ -114,8 +119,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 return
 
     def _reserve(self, stream: str, batch: int, part: int, most: int) -> Iterator[Any]:
-        seconds = self.options.timeout_seconds
-        limit = None if seconds is None else f'{{"timeout_seconds": {seconds}}}'
+        limit = json.dumps({"timeout_seconds": self.options.timeout_seconds})
         values = [stream, batch, part, self.options.kind, most, limit]
         with connected(self.options) as database:
             yield from batches(database.connection, _text(database.connection), values, RESERVED)
@@ -159,6 +163,8 @@ def stream_of(query: str) -> str:
 
 def _text(connection: Any) -> str:
     if hasattr(connection, "pgconn"):
-        names = ", ".join(f"{name}::text" if name in ("payload", "headers") else name for name, _ in columns(RESERVED))
+        names = ", ".join(
+            f"{name}::text" if name in ("payload", "headers") else name for name, _ in columns(RESERVED)
+        )
         return f"select {names} from queue_stream_reserve(%s, %s, %s, %s, %s, %s)"
     return "call queue_stream_reserve(%s, %s, %s, %s, %s, %s)"

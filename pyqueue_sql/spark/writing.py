@@ -89,7 +89,9 @@ def to_csv(table: Any) -> Any:
     """Return rows as CSV for COPY: what is null is empty, an empty string is a pair of quotes."""
     sink = io.BytesIO()
     columns = [
-        _hex(column, r"\x") if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type) else column
+        _hex(column, r"\x")
+        if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
+        else column
         for column in table.columns
     ]
     csv.write_csv(pa.table(columns, table.schema.names), sink, csv.WriteOptions(include_header=False))
@@ -97,7 +99,7 @@ def to_csv(table: Any) -> Any:
 
 
 def to_values(table: Any) -> Iterator[bytes]:
-    """Yield the rows as `(…),(…)`, some thousands at a time, as MySQL reads them without NO_BACKSLASH_ESCAPES."""
+    """Yield the rows as `(…),(…)`, some thousands at a time, for a session without NO_BACKSLASH_ESCAPES."""
     if table.num_rows == 0:
         return
     literals = [_literal(column.combine_chunks()) for column in table.columns]
@@ -109,7 +111,9 @@ def to_values(table: Any) -> Iterator[bytes]:
         before = ends[start - 1] if start else 0
         stop = int(ends.searchsorted(before + BYTES, side="right"))
         stop = min(max(stop, start + 1), start + ROWS, len(rows))
-        chunk = pa.LargeListArray.from_arrays(pa.array([0, stop - start], pa.int64()), rows.slice(start, stop - start))
+        chunk = pa.LargeListArray.from_arrays(
+            pa.array([0, stop - start], pa.int64()), rows.slice(start, stop - start)
+        )
         yield pc.binary_join(chunk, pa.scalar(",", pa.large_string()))[0].as_buffer().to_pybytes()
         start = stop
 
@@ -117,7 +121,11 @@ def to_values(table: Any) -> Iterator[bytes]:
 def _hex(column: Any, before: str) -> Any:
     # Arrow has no function for it, and binary payloads are the rare ones
     return pa.chunked_array(
-        [pa.array([None if one is None else before + one.hex() for one in column.to_pylist()], pa.large_string())]
+        [
+            pa.array(
+                [None if one is None else before + one.hex() for one in column.to_pylist()], pa.large_string()
+            )
+        ]
     )
 
 

@@ -51,7 +51,9 @@ class PostgresqlSession(Session):
     def answer(self, routine: str, *arguments: str | None) -> list[dict[str, str | None]]:
         result = self._call(routine, arguments)
         names = [(result.fname(number) or b"").decode() for number in range(result.nfields)]
-        rows = [[result.get_value(row, place) for place in range(len(names))] for row in range(result.ntuples)]
+        rows = [
+            [result.get_value(row, place) for place in range(len(names))] for row in range(result.ntuples)
+        ]
         return [
             {name: None if value is None else value.decode() for name, value in zip(names, row, strict=True)}
             for row in rows

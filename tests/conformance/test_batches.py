@@ -29,11 +29,15 @@ def stage(queue: Session, *rows: dict[str, Any], job: str = "job") -> dict[str, 
 
 
 def publish(queue: Session, *parts: dict[str, int], **options: Any) -> tuple[str | None, str | None]:
-    [answer] = queue.answer("queue_stage_publish", json.dumps(parts), json.dumps(options) if options else None)
+    [answer] = queue.answer(
+        "queue_stage_publish", json.dumps(parts), json.dumps(options) if options else None
+    )
     return answer["outcome"], answer["messages"]
 
 
-def reserve(queue: Session, batch: int, part: int = 0, most: int = 10, **options: Any) -> list[dict[str, str | None]]:
+def reserve(
+    queue: Session, batch: int, part: int = 0, most: int = 10, **options: Any
+) -> list[dict[str, str | None]]:
     """Reserve a part of a batch."""
     given = json.dumps(options) if options else None
     return queue.answer("queue_stream_reserve", "reader", str(batch), str(part), "mail", str(most), given)
@@ -224,7 +228,13 @@ def test_a_batch_that_need_not_be_whole_says_what_it_lost(queue: Session, clock:
     reserve(queue, 1, timeout_seconds=60)
     clock.advance(61)
     queue.pop("mail")
-    assert commit(queue, 1) == {"outcome": "committed", "acked": "1", "failed": "0", "lost": "1", "published": "0"}
+    assert commit(queue, 1) == {
+        "outcome": "committed",
+        "acked": "1",
+        "failed": "0",
+        "lost": "1",
+        "published": "0",
+    }
 
 
 def test_a_batch_that_is_extended_keeps_its_messages(queue: Session, clock: Clock) -> None:
@@ -248,7 +258,11 @@ def test_what_failed_of_a_batch_goes_back_with_its_error(queue: Session, clock: 
         {"receipt": receipts["b"], "error": "never", "final": True},
     ]
     assert commit(queue, 1, failed=failed, whole=True) == {
-        "outcome": "committed", "acked": "1", "failed": "2", "lost": "0", "published": "0",
+        "outcome": "committed",
+        "acked": "1",
+        "failed": "2",
+        "lost": "0",
+        "published": "0",
     }
     assert state(queue, "mail", "a") == "scheduled"
     assert state(queue, "mail.dead", "b") == "ready"
@@ -276,7 +290,9 @@ def test_a_batch_leaves_history_as_an_ack_does(queue: Session) -> None:
     push(queue, "a")
     reserve(queue, 1)
     commit(queue, 1)
-    assert [(one.key, one.outcome, one.reserved_by) for one in queue.history("mail")] == [("a", "acked", "reader/1/0")]
+    assert [(one.key, one.outcome, one.reserved_by) for one in queue.history("mail")] == [
+        ("a", "acked", "reader/1/0")
+    ]
 
 
 def test_a_batch_goes_back_when_nobody_commits_it(queue: Session, clock: Clock) -> None:
@@ -335,7 +351,9 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
         (("queue_stream_commit", "r", "1", '{"failed": [{"receipt": "x"}]}'), InvalidReceipt),
     ],
 )
-def test_bad_values_are_refused_by_name(queue: Session, call: tuple[str | None, ...], error: type[QueueError]) -> None:
+def test_bad_values_are_refused_by_name(
+    queue: Session, call: tuple[str | None, ...], error: type[QueueError]
+) -> None:
     name, *arguments = call
     with pytest.raises(error):
         queue.answer(str(name), *arguments)

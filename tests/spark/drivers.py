@@ -1,4 +1,4 @@
-"""The JDBC drivers for the tests: those of the system, else out of Debian's packages, without installing them."""
+"""The JDBC drivers for the tests: those of the system, else out of Debian's packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from tests.servers.plugin import REQUIRE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-URLS = {"postgresql": "postgresql://localhost/app", "mariadb": "mysql://localhost/app", "mysql": "mysql://localhost/app"}
+URLS = {
+    "postgresql": "postgresql://localhost/app",
+    "mariadb": "mysql://localhost/app",
+    "mysql": "mysql://localhost/app",
+}
 MISSING = pytest.StashKey[dict[str, str]]()
 
 

@@ -44,9 +44,21 @@ def test_each_message_goes_its_way_in_one_transaction(
     pipeline = Pipeline(
         "test",
         [
-            Station("in", choose, to=("even", "odd"), schema=SCHEMA, failed="dead", options=(("max_messages", "10"),)),
+            Station(
+                "in",
+                choose,
+                to=("even", "odd"),
+                schema=SCHEMA,
+                failed="dead",
+                options=(("max_messages", "10"),),
+            ),
             Station("even", lambda messages: messages, to=("done",)),
-            Station("odd", lambda messages: messages.select("receipt", "p_key", "data.square"), write=keep, schema="square int"),
+            Station(
+                "odd",
+                lambda messages: messages.select("receipt", "p_key", "data.square"),
+                write=keep,
+                schema="square int",
+            ),
         ],
     )
     pipeline.run(spark, where["url"], f"{folder}/checkpoints", once=True)
@@ -88,10 +100,10 @@ def test_a_pipeline_that_runs_takes_what_comes_until_it_is_stopped(
         for n in range(2):
             queue.push("in", f"k{n}", n)
             query.processAllAvailable()
-            for _ in range(300):
+            for _ in range(60):
                 if queue.get("out", f"k{n}"):
                     break
-                query.awaitTermination(0.1)
+                query.awaitTermination(1)
             assert queue.get("out", f"k{n}")
     finally:
         query.stop()

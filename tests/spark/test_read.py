@@ -36,10 +36,19 @@ def full(queue: Session) -> Session:
     return queue
 
 
-def test_peek_shows_every_message_once_with_its_state(spark: SparkSession, full: Session, where: dict[str, str]) -> None:
+def test_peek_shows_every_message_once_with_its_state(
+    spark: SparkSession, full: Session, where: dict[str, str]
+) -> None:
     frame = read(spark, where, "peek", partitions="3").cache()
-    states = {(one.p_kind, one.state): one["count"] for one in frame.groupBy("p_kind", "state").count().collect()}
-    assert states == {("mail", "ready"): 25, ("mail", "reserved"): 5, ("mail", "scheduled"): 1, ("raw", "ready"): 1}
+    states = {
+        (one.p_kind, one.state): one["count"] for one in frame.groupBy("p_kind", "state").count().collect()
+    }
+    assert states == {
+        ("mail", "ready"): 25,
+        ("mail", "reserved"): 5,
+        ("mail", "scheduled"): 1,
+        ("raw", "ready"): 1,
+    }
     assert frame.select("p_kind", "p_key").distinct().count() == 32
     [later] = frame.where("p_key = 'later'").collect()
     there = full.get("mail", "later")
@@ -51,7 +60,9 @@ def test_peek_shows_every_message_once_with_its_state(spark: SparkSession, full:
     frame.unpersist()
 
 
-def test_history_is_read_in_ranges_that_do_not_overlap(spark: SparkSession, full: Session, where: dict[str, str]) -> None:
+def test_history_is_read_in_ranges_that_do_not_overlap(
+    spark: SparkSession, full: Session, where: dict[str, str]
+) -> None:
     frame = read(spark, where, "history", kind="mail", partitions="4")
     assert frame.rdd.getNumPartitions() > 1
     rows = frame.collect()

@@ -38,8 +38,14 @@ def test_every_message_comes_once_and_is_done(
 ) -> None:
     fill(queue, 100)
     frame = stream(spark, where, max_messages="30")
-    writer = frame.select("p_key", "payload", "reserved_by").writeStream.format("parquet").option("path", f"{folder}/out")
-    writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True).start().awaitTermination()
+    writer = (
+        frame.select("p_key", "payload", "reserved_by")
+        .writeStream.format("parquet")
+        .option("path", f"{folder}/out")
+    )
+    writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(
+        availableNow=True
+    ).start().awaitTermination()
     rows = spark.read.parquet(f"{folder}/out").collect()
     assert sorted(one.p_key for one in rows) == sorted(f"k{n}" for n in range(100))
     assert len({one.reserved_by for one in rows}) >= 4
@@ -80,7 +86,9 @@ def test_a_batch_is_extended_while_it_runs(
     def work(frame: DataFrame, _: int) -> None:
         assert frame.count() == 3
         until = time.monotonic() + 6
-        while time.monotonic() < until:  # real time: the holds are the server's, and they are two seconds long
+        while (
+            time.monotonic() < until
+        ):  # real time: the holds are the server's, and they are two seconds long
             taken.extend(queue.reserve("mail", "thief", 10))
             time.sleep(0.2)
 

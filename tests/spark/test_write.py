@@ -26,7 +26,8 @@ STRANGE = ['a "b", \\ c', "ä\n\t'", "", "null", "\\N", "x" * 5000]
 def numbers(spark: SparkSession, count: int, tasks: int = 2) -> DataFrame:
     """Return messages with keys that count."""
     return spark.range(0, count, 1, tasks).select(
-        F.concat(F.lit("k"), "id").alias("p_key"), F.to_json(F.struct(F.col("id").alias("n"))).alias("payload")
+        F.concat(F.lit("k"), "id").alias("p_key"),
+        F.to_json(F.struct(F.col("id").alias("n"))).alias("payload"),
     )
 
 
@@ -42,15 +43,41 @@ def test_a_row_is_a_message(queue: Session, write: Write, atomic: str, server_na
     write(rows_of(write, rows), atomic=atomic)
     write(
         [
-            {"p_key": "prior", "payload": "1", "priority": 7, "headers": '{"a": 1}', "delay_seconds": None, "scheduled_at": None},
-            {"p_key": "later", "payload": "2", "priority": None, "headers": None, "delay_seconds": None, "scheduled_at": at},
-            {"p_key": None, "payload": "3", "priority": None, "headers": None, "delay_seconds": 3600.5, "scheduled_at": None},
+            {
+                "p_key": "prior",
+                "payload": "1",
+                "priority": 7,
+                "headers": '{"a": 1}',
+                "delay_seconds": None,
+                "scheduled_at": None,
+            },
+            {
+                "p_key": "later",
+                "payload": "2",
+                "priority": None,
+                "headers": None,
+                "delay_seconds": None,
+                "scheduled_at": at,
+            },
+            {
+                "p_key": None,
+                "payload": "3",
+                "priority": None,
+                "headers": None,
+                "delay_seconds": 3600.5,
+                "scheduled_at": None,
+            },
         ],
         "p_key string, payload string, priority int, headers string, delay_seconds double, scheduled_at timestamp",
         kind="other",
         atomic=atomic,
     )
-    write([{"p_key": "raw", "payload_bytes": b"\0\xff'\\\n"}], "p_key string, payload_bytes binary", kind="raw", atomic=atomic)
+    write(
+        [{"p_key": "raw", "payload_bytes": b"\0\xff'\\\n"}],
+        "p_key string, payload_bytes binary",
+        kind="raw",
+        atomic=atomic,
+    )
     found = {one.key: one.payload for one in drain(queue, "mail")}
     assert found == {one["p_key"]: {"text": one["text"]} for one in rows}
     [first] = drain(queue, "other")
@@ -102,7 +129,9 @@ def test_a_job_that_fails_leaves_nothing(spark: SparkSession, queue: Session, wr
 
 
 @pytest.mark.parametrize("atomic", ["job", "task"])
-def test_a_row_that_is_wrong_names_itself_and_nothing_is_written(queue: Session, write: Write, atomic: str) -> None:
+def test_a_row_that_is_wrong_names_itself_and_nothing_is_written(
+    queue: Session, write: Write, atomic: str
+) -> None:
     rows = [{"p_key": "good", "payload": "1"}, {"p_key": "worse", "payload": "{"}]
     with pytest.raises(Exception, match='key "worse"'):
         write(rows, "p_key string, payload string", kind="mail", atomic=atomic)
@@ -124,7 +153,9 @@ def test_a_row_that_is_wrong_names_itself_and_nothing_is_written(queue: Session,
         ("payload string", {"kind": "m", "stream": "s"}, "must stand together"),
     ],
 )
-def test_what_is_not_known_is_an_error(write: Write, schema: str, options: dict[str, str], message: str) -> None:
+def test_what_is_not_known_is_an_error(
+    write: Write, schema: str, options: dict[str, str], message: str
+) -> None:
     with pytest.raises(Exception, match=message):
         write([], schema, **options)
 
@@ -137,7 +168,9 @@ def test_a_micro_batch_that_is_replayed_changes_nothing(
     def run() -> None:
         frame = spark.readStream.schema("p_key string, payload string").parquet(f"{folder}/in")
         writer = frame.writeStream.format("pyqueue").options(**where, kind="mail")
-        writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True).start().awaitTermination()
+        writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(
+            availableNow=True
+        ).start().awaitTermination()
 
     run()
     forget_commit(folder)
