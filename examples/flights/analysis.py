@@ -85,12 +85,14 @@ def report(kinds: pd.DataFrame, minutes: pd.DataFrame, verdict: pd.DataFrame, wo
     picture = base64.b64encode((work / "report.png").read_bytes()).decode()
     (work / "report.html").write_text(
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Flights through the queue</title>"
-        "<style>body{font:15px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
+        "<style>body{font:15px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+        "table{border-collapse:collapse}"
         "td,th{padding:.3em .8em;border-bottom:1px solid #ccc;text-align:right}img{max-width:100%}</style>"
         "<h1>Flights through the queue</h1><h2>Counts</h2>"
         + verdict.to_html(index=False, border=0)
         + "<h2>What the history says</h2>"
         + kinds.to_html(index=False, border=0, float_format="{:,.2f}".format)
-        + f"<p><img alt='waiting, processing and throughput by kind' src='data:image/png;base64,{picture}'></p></html>",
+        + "<p><img alt='waiting, processing and throughput by kind'"
+        + f" src='data:image/png;base64,{picture}'></p></html>",
         encoding="utf-8",
     )

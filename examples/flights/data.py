@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 NULLS = {"nullValue": "NA"}
 FLIGHT = (
     "year int, month int, day int, dep_time int, sched_dep_time int, dep_delay int, arr_time int,"
-    " sched_arr_time int, arr_delay int, carrier string, flight int, tailnum string, origin string, dest string, air_time int,"
+    " sched_arr_time int, arr_delay int,"
+    " carrier string, flight int, tailnum string, origin string, dest string, air_time int,"
     " distance int, hour int, minute int, time_hour string"
 )
 WEATHER = (
     "origin string, year int, month int, day int, hour int, temp double, dewp double, humid double,"
-    " wind_dir double, wind_speed double, wind_gust double, precip double, pressure double, visib double, time_hour string"
+    " wind_dir double,"
+    " wind_speed double, wind_gust double, precip double, pressure double, visib double, time_hour string"
 )
 
 

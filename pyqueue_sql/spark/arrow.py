@@ -29,7 +29,8 @@ _TYPES: Final[dict[str, tuple[Any, Any]]] = {
 }
 _MESSAGE: Final = (
     "p_kind text, p_key text, payload text, payload_bytes bytes, headers text, priority short,"
-    " scheduled_at long, scheduled_at_initially long, created_at long, reserved_at long, attempts int, reserved_by text"
+    " scheduled_at long,"
+    " scheduled_at_initially long, created_at long, reserved_at long, attempts int, reserved_by text"
 )
 RESERVED: Final = f"{_MESSAGE}, receipt text"
 PEEKED: Final = f"{_MESSAGE}, state text"

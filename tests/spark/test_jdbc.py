@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from tests.spark.drivers import Drivers
 
 
+def needs_driver(drivers: Drivers, server_name: str) -> None:
+    """Leave the test out where there is no driver; where that is required, `find_drivers` has said so."""
+    if server_name in drivers.missing:
+        pytest.skip(f"no JDBC driver: {drivers.missing[server_name]}")
+
+
 @pytest.fixture
 def insert(harness: Harness, drivers: Drivers, server_name: str) -> Callable[[DataFrame], None]:
     """Write a DataFrame into the inbox, many rows a statement."""
-    if server_name in drivers.missing:
-        pytest.skip(f"no JDBC driver: {drivers.missing[server_name]}")
+    needs_driver(drivers, server_name)
     url, properties = jdbc(harness.url)
 
     def insert(frame: DataFrame) -> None:

@@ -68,7 +68,8 @@ def test_a_row_is_a_message(queue: Session, write: Write, atomic: str, server_na
                 "scheduled_at": None,
             },
         ],
-        "p_key string, payload string, priority int, headers string, delay_seconds double, scheduled_at timestamp",
+        "p_key string, payload string, priority int, headers string, delay_seconds double,"
+        " scheduled_at timestamp",
         kind="other",
         atomic=atomic,
     )
