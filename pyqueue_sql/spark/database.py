@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -156,26 +157,28 @@ def put(connection: Any, table: str, batches: Iterator[Any]) -> int:
     first = next(batches, None)
     if first is None:
         return 0
-    names = first.schema.names
+    how = _copy if isinstance(connection, psycopg.Connection) else _insert
+    return how(connection, table, first.schema.names, itertools.chain([first], batches))
+
+
+def _copy(connection: Any, table: str, names: Sequence[str], batches: Iterable[Any]) -> int:
+    text = sql.SQL("copy {} ({}) from stdin (format csv)").format(
+        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, names))
+    )
     rows = 0
-    if isinstance(connection, psycopg.Connection):
-        text = sql.SQL("copy {} ({}) from stdin (format csv)").format(
-            sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, names))
-        )
-        with connection.cursor() as cursor, cursor.copy(text) as copy:
-            for one in _again(first, batches):
-                copy.write(to_csv(one))
-                rows += one.num_rows
-    else:
-        before = f"insert into {table} ({', '.join(names)}) values ".encode()
-        with connection.cursor() as cursor:
-            for one in _again(first, batches):
-                for values in to_values(one):
-                    cursor.execute(before + values)
-                rows += one.num_rows
+    with connection.cursor() as cursor, cursor.copy(text) as copy:
+        for one in batches:
+            copy.write(to_csv(one))
+            rows += one.num_rows
     return rows
 
 
-def _again(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
+def _insert(connection: Any, table: str, names: Sequence[str], batches: Iterable[Any]) -> int:
+    before = f"insert into {table} ({', '.join(names)}) values ".encode()
+    rows = 0
+    with connection.cursor() as cursor:
+        for one in batches:
+            for values in to_values(one):
+                cursor.execute(before + values)
+            rows += one.num_rows
+    return rows

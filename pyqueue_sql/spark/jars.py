@@ -86,8 +86,8 @@ def driver(
         return {"spark.jars": str(jars[-1])}
     raise NotFound(
         f"no JDBC driver for {'MariaDB and MySQL' if mysql else 'PostgreSQL'} found: name its jar"
-        f" (--driver FILE, or spark.jars), install the package {_PACKAGES[mysql]} (Debian, Ubuntu), or let Spark"
-        f" fetch it with Maven (--packages {coordinates}:VERSION, or spark.jars.packages)"
+        f" (--driver FILE, or spark.jars), install the package {_PACKAGES[mysql]} (Debian, Ubuntu), or let"
+        f" Spark fetch it with Maven (--packages {coordinates}:VERSION, or spark.jars.packages)"
     )
 
 

@@ -7,7 +7,7 @@ import functools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everybody has it
@@ -144,7 +144,7 @@ class Station:
         stager = Stager(given, found.schema)
         try:
             # one job, in workers that are there: a `write` would start a Python for each of its steps
-            rows = found.mapInArrow(functools.partial(staged, stager), STAGED).collect()
+            rows = cast("Any", found).mapInArrow(functools.partial(staged, stager), STAGED).collect()
             tasks = [Staged(one.part, one.messages, json.loads(one.failed)) for one in rows]
             failed = [{**one, **self._final()} for task in tasks for one in task.failed]
             with connected(options) as database:

@@ -1,8 +1,8 @@
 """The streaming read of `format("pyqueue")`: a micro-batch holds its messages until it is committed.
 
-An offset is the name of the reader, made when its query first began and kept in the checkpoint, and the number
-of the batch. Planning reserves nothing; each task reserves its part under both, so that a task which runs
-again, and a batch which is replayed, get the same messages as far as they are still held.
+An offset is the name of the reader, made when its query first began and kept in the checkpoint, and the
+number of the batch. Planning reserves nothing; each task reserves its part under both, so that a task which
+runs again, and a batch which is replayed, get the same messages as far as they are still held.
 """
 
 from __future__ import annotations

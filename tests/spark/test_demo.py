@@ -57,7 +57,7 @@ def wait(process: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
 
 
 @pytest.mark.slow
-def test_a_driver_that_is_killed_twice_changes_nothing_in_the_result(
+def test_E5_a_driver_that_is_killed_twice_changes_nothing_in_the_result(
     database_url: str, tmp_path: Path, drivers: Drivers
 ) -> None:
     needs_driver(drivers, "postgresql")

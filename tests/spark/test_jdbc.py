@@ -42,7 +42,7 @@ def mail(spark: SparkSession, count: int) -> DataFrame:
     return numbers(spark, count).selectExpr("'mail' as p_kind", "*")
 
 
-def test_a_task_that_runs_twice_or_fails_half_way_leaves_one_message_a_key(
+def test_E4_a_task_that_runs_twice_or_fails_half_way_leaves_one_message_a_key(
     spark: SparkSession, queue: Session, insert: Callable[[DataFrame], None]
 ) -> None:
     frame = mail(spark, 300)
@@ -65,7 +65,7 @@ def test_a_key_that_is_done_stays_done_within_its_window(
     assert len(drain(queue, "mail")) == 10
 
 
-def test_the_row_that_is_wrong_is_named(
+def test_E4_the_row_that_is_wrong_is_named(
     spark: SparkSession, queue: Session, insert: Callable[[DataFrame], None], request: pytest.FixtureRequest
 ) -> None:
     rows: list[dict[str, Any]] = [{"p_kind": "mail", "p_key": f"k{n}", "payload": "1"} for n in range(5)]

@@ -31,7 +31,7 @@ def choose(messages: DataFrame) -> DataFrame:
     )
 
 
-def test_each_message_goes_its_way_in_one_transaction(
+def test_E5_each_message_goes_its_way_in_one_transaction(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:
     queue.push_many("in", [{"key": f"k{n}", "payload": {"n": n}, "headers": {"h": n}} for n in range(40)])

@@ -1,4 +1,4 @@
-"""The URL and the password in it show nowhere: not in a plan, nor in an exception, nor in what a driver logs."""
+"""The URL and the password in it show nowhere: in no plan, no exception, and nothing that a driver logs."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ reading = lambda url: spark.read.format("pyqueue").option("url", url).option("lo
 for where in (url, good):
     attempt(lambda: reading(where).explain(True))
     attempt(lambda: reading(where).where("p_key = 'x'").collect())
-    attempt(lambda: messages.write.format("pyqueue").option("url", where).option("kind", "m").mode("append").save())
-    attempt(lambda: messages.write.format("pyqueue").option("url", where).option("ulr", where).mode("append").save())
+    writer = messages.write.format("pyqueue").option("url", where).mode("append")
+    attempt(writer.option("kind", "m").save)
+    attempt(writer.option("ulr", where).save)
     stream = spark.readStream.format("pyqueue").option("url", where).option("kind", "m").load()
     stream.explain(True)
     attempt(lambda: stream.writeStream.format("noop").option("checkpointLocation", sys.argv[3] + where[-5:])
