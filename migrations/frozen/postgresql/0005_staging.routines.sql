@@ -2512,7 +2512,7 @@ Where the idea comes from: the transactional sinks of Spark and Flink.$$;
 --;
 create or replace function queue_stage_abort(in_job text, out removed bigint)
     language plpgsql
-    security definer set search_path from current as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_part bigint;
 begin

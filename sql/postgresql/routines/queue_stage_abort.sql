@@ -1,6 +1,6 @@
 create or replace function queue_stage_abort(in_job text, out removed bigint)
     language plpgsql
-    security definer set search_path from current as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_part bigint;
 begin

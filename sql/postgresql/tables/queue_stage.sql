@@ -13,7 +13,7 @@ create unlogged table queue_stage (
     attempts      integer,
     max_attempts  integer
 );
--- serves: queue_stage_publish, queue_stage_abort, queue_prune
+-- serves: queue_stage_publish, queue_stage_abort
 create index queue_stage_of_part on queue_stage (part);
 comment on table queue_stage is 'INSERT or COPY messages into it under a part of queue_stage_begin; the other columns are those of queue_inbox. They are no messages until queue_stage_publish has pushed them.';
 -- Without a primary key a table of a publication refuses to be deleted from.
