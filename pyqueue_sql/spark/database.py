@@ -26,6 +26,7 @@ _READY = Routine("queue_stream_ready", ("text",), (Column("ready", "boolean"),))
 _EXTEND = Routine(
     "queue_stream_extend", ("text", "bigint", "numeric"), (Column("extended", ""), Column("lost", ""))
 )
+_DONE = Routine("queue_stream_done", ("text", "bigint"), (Column("done", "boolean"),))
 _COMMIT = Routine(
     "queue_stream_commit",
     ("text", "bigint", "json"),
@@ -77,6 +78,10 @@ class Batches(Queue[Any]):
     def extend_batch(self, stream: str, batch: int, seconds: float) -> tuple[int, int]:
         """Keep the holds of a batch, and return how many were kept and lost."""
         return self._run(Call(_EXTEND, (stream, batch, seconds), _row))
+
+    def done(self, stream: str, batch: int) -> bool:
+        """Whether a batch is committed already."""
+        return bool(self._run(Call(_DONE, (stream, batch), _first)))
 
     def commit_batch(self, stream: str, batch: int, **options: Any) -> Committed:
         """End a batch."""

@@ -30,6 +30,7 @@ grant execute on procedure queue_stage_abort to queue_producer;
 grant execute on procedure queue_stream_ready to queue_consumer;
 grant execute on procedure queue_stream_reserve to queue_consumer;
 grant execute on procedure queue_stream_extend to queue_consumer;
+grant execute on procedure queue_stream_done to queue_consumer;
 grant execute on procedure queue_stream_commit to queue_consumer;
 grant execute on procedure queue_get to queue_operator;
 grant execute on procedure queue_peek to queue_operator;

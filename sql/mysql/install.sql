@@ -150,6 +150,7 @@ source routines/queue_stage_abort.sql
 source routines/queue_stream_ready.sql
 source routines/queue_stream_reserve.sql
 source routines/queue_stream_extend.sql
+source routines/queue_stream_done.sql
 source routines/queue_stream_commit.sql
 
 -- routines: operators

@@ -39,6 +39,7 @@ revoke all on function
     queue_stage_begin(text),
     queue_stage_publish(jsonb, jsonb),
     queue_stream_commit(text, bigint, jsonb),
+    queue_stream_done(text, bigint),
     queue_stream_extend(text, bigint, numeric),
     queue_stream_ready(text),
     queue_stream_reserve(text, bigint, integer, text, integer, jsonb)
@@ -164,6 +165,7 @@ begin
             queue_stream_ready(text),
             queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
             queue_stream_extend(text, bigint, numeric),
+            queue_stream_done(text, bigint),
             queue_stream_commit(text, bigint, jsonb)
             to queue_consumer;
         grant execute on function

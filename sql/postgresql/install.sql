@@ -121,6 +121,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_stream_ready.sql
 \ir routines/queue_stream_reserve.sql
 \ir routines/queue_stream_extend.sql
+\ir routines/queue_stream_done.sql
 \ir routines/queue_stream_commit.sql
 
 -- routines: operators

@@ -206,6 +206,11 @@ def test_a_committed_batch_is_done_and_its_replay_does_nothing(queue: Session) -
     done = {"outcome": "committed", "acked": "2", "failed": "0", "lost": "0", "published": "0"}
     assert commit(queue, 1) == done
     assert commit(queue, 1) == {**done, "outcome": "replayed", "acked": "0"}
+    assert [queue.answer("queue_stream_done", "reader", batch)[0]["done"] in ("t", "1") for batch in "012"] == [
+        True,
+        True,
+        False,
+    ]
     assert reserve(queue, 1) == []
     assert keys(drain(queue, "mail")) == ["c"]
 
@@ -344,6 +349,7 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
         (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"x": 1}'), InvalidOption),
         (("queue_stream_extend", "r", "1", "-1"), InvalidParameter),
         (("queue_stream_extend", None, "1", "1"), InvalidParameter),
+        (("queue_stream_done", "r", "-1"), InvalidParameter),
         (("queue_stream_commit", "r", None, None), InvalidParameter),
         (("queue_stream_commit", "r", "1", '{"x": 1}'), InvalidOption),
         (("queue_stream_commit", "r", "1", '{"whole": 1}'), InvalidOption),

@@ -201,6 +201,7 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
         plans, "select * from queue_stream_reserve('reader', %s, 0, 'work', %s)", BATCH
     ),
     "queue_stream_extend": lambda plans: batch(plans, "select * from queue_stream_extend('reader', %s, 60)"),
+    "queue_stream_done": query("select * from queue_stream_done('reader', 1)"),
     "queue_stream_commit": lambda plans: batch(plans, "select * from queue_stream_commit('reader', %s)"),
     "queue_reserve": query("select * from queue_reserve('work', 'w', %s)", BATCH),
     "queue_pop": query("select * from queue_pop('work', %s)", BATCH),
@@ -249,7 +250,7 @@ def test_a_call_reads_the_queue_by_its_indexes_only(plans: Plans, name: str) -> 
     nodes = CALLS[name](plans)
     tables = ("delayed_queue", "queue_history", "queue_dedup", "queue_inbox", "queue_stage")
     scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation in tables]
-    if not name.startswith(("queue_push", "queue_inbox", "queue_prune")):
+    if not name.startswith(("queue_push", "queue_inbox", "queue_prune", "queue_stream_done")):
         assert scans, "no plan was seen"
     assert [str(one) for one in scans if one.kind not in ("Index Scan", "Index Only Scan", "Tid Scan")] == []
     assert [str(one) for one in nodes if "Bitmap" in one.kind] == []

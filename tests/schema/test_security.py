@@ -20,7 +20,7 @@ PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many"} | {
 CONSUMER = {"queue_reserve", "queue_pop"} | {
     f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")
 }
-CONSUMER |= {f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "commit")}
+CONSUMER |= {f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "done", "commit")}
 EVERYBODY = {"queue_now", "queue_time", "queue_timestamp"}
 PUBLIC = {name for name in routines() if not name.startswith("_")}
 OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY

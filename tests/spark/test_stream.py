@@ -123,7 +123,7 @@ def test_from_queue_to_queue_each_message_arrives_once_whatever_is_replayed(
     with pytest.raises(Exception, match="on purpose"):
         run(frame, folder, work)
     run(frame, folder, work)
-    forget_commit(folder)
+    forget_commit(f"{folder}/checkpoint")
     run(frame, folder, work)
     assert batches == [0, 1, 1, 2, 2]
     assert sorted(one.payload["n"] for one in drain(queue, "next")) == [n for n in range(60) if n != 7]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -174,16 +175,14 @@ def test_a_micro_batch_that_is_replayed_changes_nothing(
         ).start().awaitTermination()
 
     run()
-    forget_commit(folder)
+    forget_commit(f"{folder}/checkpoint")
     run()
     assert len(drain(queue, "mail")) == 100
     assert left(queue) == 0
 
 
-def forget_commit(folder: str) -> None:
+def forget_commit(checkpoint: str) -> None:
     """Leave the checkpoint as a driver does that dies before it notes that the last batch is done."""
-    from pathlib import Path
-
-    commits = sorted(Path(folder).glob("checkpoint/commits/[0-9]*"), key=lambda one: int(one.name))
+    commits = sorted(Path(checkpoint).glob("commits/[0-9]*"), key=lambda one: int(one.name))
     commits[-1].unlink()
     commits[-1].with_name(f".{commits[-1].name}.crc").unlink(missing_ok=True)

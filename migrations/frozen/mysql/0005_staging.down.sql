@@ -1,6 +1,8 @@
 -- written by hand: the change of the tables
 drop procedure if exists queue_stream_commit;
 --;
+drop procedure if exists queue_stream_done;
+--;
 drop procedure if exists queue_stream_extend;
 --;
 drop procedure if exists queue_stream_reserve;

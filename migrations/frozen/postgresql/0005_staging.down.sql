@@ -1,6 +1,8 @@
 -- written by hand: the change of the tables
 drop function queue_stream_commit(text, bigint, jsonb);
 --;
+drop function queue_stream_done(text, bigint);
+--;
 drop function queue_stream_extend(text, bigint, numeric);
 --;
 drop function queue_stream_reserve(text, bigint, integer, text, integer, jsonb);

@@ -2634,6 +2634,22 @@ Result: extended and lost: how many messages.
 Errors: PQ001 for stream, batch and seconds.
 Locks: the messages, in the order of their entries.$$;
 --;
+create or replace function queue_stream_done(in_stream text, in_batch bigint, out done boolean)
+    language plpgsql
+    security definer set search_path from current as $$
+begin
+    perform _queue_check_batch('stream', in_stream, in_batch);
+    done := exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch);
+end $$;
+--;
+comment on function queue_stream_done(text, bigint) is
+$$Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after it has read the batch and
+before it writes. A batch that is replayed after its end has no messages any more, and nothing is to be written for it.
+in_stream, in_batch: as in queue_stream_reserve.
+Result: done: true or false.
+Errors: PQ001 for stream and batch.
+Locks: none.$$;
+--;
 create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
     out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint)
     language plpgsql
@@ -3109,6 +3125,7 @@ revoke all on function
     queue_stage_begin(text),
     queue_stage_publish(jsonb, jsonb),
     queue_stream_commit(text, bigint, jsonb),
+    queue_stream_done(text, bigint),
     queue_stream_extend(text, bigint, numeric),
     queue_stream_ready(text),
     queue_stream_reserve(text, bigint, integer, text, integer, jsonb)
@@ -3235,6 +3252,7 @@ begin
             queue_stream_ready(text),
             queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
             queue_stream_extend(text, bigint, numeric),
+            queue_stream_done(text, bigint),
             queue_stream_commit(text, bigint, jsonb)
             to queue_consumer;
         grant execute on function
