@@ -103,8 +103,8 @@ def to_values(table: Any) -> Iterator[bytes]:
     if table.num_rows == 0:
         return
     literals = [_literal(column.combine_chunks()) for column in table.columns]
-    rows = pc.binary_join_element_wise(*literals, pa.scalar(",", pa.large_string()))
-    rows = pc.binary_join_element_wise("(", rows, ")", pa.scalar("", pa.large_string()))
+    rows = pc.binary_join_element_wise(*literals, _text(","))
+    rows = _joined("(", rows, ")")
     start = 0
     ends = pc.cumulative_sum(pc.add(pc.cast(pc.binary_length(rows), pa.int64()), 1)).to_numpy()
     while start < len(rows):
@@ -114,7 +114,7 @@ def to_values(table: Any) -> Iterator[bytes]:
         chunk = pa.LargeListArray.from_arrays(
             pa.array([0, stop - start], pa.int64()), rows.slice(start, stop - start)
         )
-        yield pc.binary_join(chunk, pa.scalar(",", pa.large_string()))[0].as_buffer().to_pybytes()
+        yield pc.binary_join(chunk, _text(","))[0].as_buffer().to_pybytes()
         start = stop
 
 
@@ -132,16 +132,23 @@ def _hex(column: Any, before: str) -> Any:
 def _literal(column: Any) -> Any:
     type_ = column.type
     if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
-        text = pc.binary_join_element_wise("x'", _hex(column, "").combine_chunks(), "'", _EMPTY)
+        text = _joined("x'", _hex(column, "").combine_chunks(), "'")
     elif pa.types.is_string(type_) or pa.types.is_large_string(type_):
         text = column.cast(pa.large_string())
         for what, by in _ESCAPES:
             text = pc.replace_substring(text, what, by)
-        text = pc.binary_join_element_wise("'", text, "'", _EMPTY)
+        text = _joined("'", text, "'")
     else:
         text = column.cast(pa.large_string())
-    return pc.fill_null(text, "null")
+    return pc.fill_null(text, _text("null"))
 
 
-_EMPTY: Final = pa.scalar("", pa.large_string())
+def _text(value: str) -> Any:
+    return pa.scalar(value, pa.large_string())
+
+
+def _joined(before: str, text: Any, after: str) -> Any:
+    return pc.binary_join_element_wise(_text(before), text, _text(after), _text(""))
+
+
 _ESCAPES: Final[Sequence[tuple[str, str]]] = (("\\", "\\\\"), ("'", "\\'"), ("\0", "\\0"))
