@@ -1,12 +1,13 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-versions bench bench-quick lint clean
+.PHONY: help demo spark-demo test test-versions bench bench-quick lint clean
 .DELETE_ON_ERROR:
 
 PYTHON ?=
 BENCH_ARGS ?=
 DEMO_ARGS ?=
+SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
 VERSIONS ?=
 PINNED := pyproject.toml requirements/constraints.txt requirements/make-venv.sh
@@ -16,6 +17,9 @@ help: ## this list
 
 demo: .venv/installed ## a day of flights through the queue, on a PostgreSQL of its own; DEMO_ARGS="…"
 	@.venv/bin/pyqueue demo $(DEMO_ARGS)
+
+spark-demo: .venv/installed ## a year of flights through a pipeline on Spark, every count checked; SPARK_DEMO_ARGS="--months 1"
+	@.venv/bin/python -m examples.flights.demo $(SPARK_DEMO_ARGS)
 
 test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS="--server mysql -k redrive" for a part
 	@.venv/bin/python -m pytest $(TEST_ARGS)
@@ -41,7 +45,7 @@ clean: ## remove what was installed and cached
 
 .venv/installed: $(PINNED)
 	@echo "installing below .venv …"
-	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo,test
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo,test,spark,spark-demo
 	@touch $@
 
 .venv/bench: .venv/installed

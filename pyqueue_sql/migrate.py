@@ -34,6 +34,10 @@ TABLES = frozenset(
         "queue_hold",
         "queue_inbox",
         "queue_kind",
+        "queue_stage",
+        "queue_stage_done",
+        "queue_stage_part",
+        "queue_stream_part",
         "queue_worker",
         VERSION_TABLE,
     }

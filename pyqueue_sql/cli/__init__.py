@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pyqueue_sql.cli import consumers, kinds, messages, producers, schema, worker, workers
+from pyqueue_sql.cli import consumers, kinds, messages, pipeline, producers, schema, worker, workers
 from pyqueue_sql.cli.common import Commands
 
 
@@ -50,4 +50,5 @@ main.add_section("See it at work", (demo,))
 main.add_section("Schema", schema.COMMANDS)
 main.add_section("Producers", producers.COMMANDS)
 main.add_section("Consumers", (*worker.COMMANDS, *consumers.COMMANDS, *workers.CONSUMERS))
+main.add_section("Spark", (pipeline.pipeline,))
 main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS, *workers.OPERATORS))

@@ -16,6 +16,10 @@ source tables/queue_history.sql
 source tables/queue_dedup.sql
 source tables/queue_inbox.sql
 source tables/queue_worker.sql
+source tables/queue_stage_part.sql
+source tables/queue_stage.sql
+source tables/queue_stage_done.sql
+source tables/queue_stream_part.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
@@ -122,6 +126,16 @@ source routines/_queue_heartbeat.sql
 source routines/_queue_free.sql
 source routines/_queue_free_one.sql
 source routines/_queue_reap.sql
+source routines/_queue_stage_remove.sql
+source routines/_queue_stage_prune.sql
+source routines/_queue_stage_put.sql
+source routines/_queue_stage_put_each.sql
+source routines/_queue_check_batch.sql
+source routines/_queue_batch_done.sql
+source routines/_queue_stream_held.sql
+source routines/_queue_stream_fail.sql
+source routines/_queue_stream_reserve.sql
+source routines/_queue_stream_commit.sql
 
 -- routines: producers
 source routines/queue_push.sql
@@ -144,6 +158,16 @@ source routines/queue_wait.sql
 -- without routines/queue_listen: nothing notifies a client here, queue_wait waits in the server
 source routines/queue_heartbeat.sql
 source routines/queue_reap.sql
+
+-- routines: batches of readers and writers
+source routines/queue_stage_begin.sql
+source routines/queue_stage_publish.sql
+source routines/queue_stage_abort.sql
+source routines/queue_stream_ready.sql
+source routines/queue_stream_reserve.sql
+source routines/queue_stream_extend.sql
+source routines/queue_stream_done.sql
+source routines/queue_stream_commit.sql
 
 -- routines: operators
 source routines/queue_get.sql

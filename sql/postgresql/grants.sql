@@ -29,6 +29,24 @@ revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_ho
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
     queue_event_12, queue_event_13, queue_event_14, queue_event_15 from public;
+revoke all on table queue_stage_part, queue_stage, queue_stage_done, queue_stream_part from public;
+revoke all on function
+    _queue_batch_done(text, bigint, bigint),
+    _queue_check_batch(text, text, bigint),
+    _queue_stage_prune(bigint, bigint),
+    _queue_stage_put(jsonb),
+    _queue_stage_remove(bigint, bigint),
+    _queue_stream_fail(jsonb, bigint),
+    _queue_stream_held(text, bigint),
+    queue_stage_abort(text),
+    queue_stage_begin(text),
+    queue_stage_publish(jsonb, jsonb),
+    queue_stream_commit(text, bigint, jsonb),
+    queue_stream_done(text, bigint),
+    queue_stream_extend(text, bigint, numeric),
+    queue_stream_ready(text),
+    queue_stream_reserve(text, bigint, integer, text, integer, jsonb)
+    from public;
 revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_boolean(jsonb, text),
@@ -160,6 +178,18 @@ begin
             queue_reap()
             to queue_consumer;
         grant execute on function
+            queue_stage_begin(text),
+            queue_stage_publish(jsonb, jsonb),
+            queue_stage_abort(text)
+            to queue_producer;
+        grant execute on function
+            queue_stream_ready(text),
+            queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
+            queue_stream_extend(text, bigint, numeric),
+            queue_stream_done(text, bigint),
+            queue_stream_commit(text, bigint, jsonb)
+            to queue_consumer;
+        grant execute on function
             queue_get(text, text),
             queue_peek(text, integer, jsonb),
             queue_remove(text, text),
@@ -179,6 +209,7 @@ begin
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
+        grant insert, select on queue_stage to queue_producer;
         grant select on queue_messages, queue_stats, queue_workers, queue_history to queue_operator;
     end if;
 end $$;

@@ -16,6 +16,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_inbox.sql
 \ir tables/queue_worker.sql
 \ir tables/queue_event.sql
+\ir tables/queue_stage_part.sql
+\ir tables/queue_stage.sql
+\ir tables/queue_stage_done.sql
+\ir tables/queue_stream_part.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -93,6 +97,13 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_tidy.sql
 \ir routines/_queue_ready_bounded.sql
 \ir routines/_queue_ready.sql
+\ir routines/_queue_stage_remove.sql
+\ir routines/_queue_stage_prune.sql
+\ir routines/_queue_stage_put.sql
+\ir routines/_queue_check_batch.sql
+\ir routines/_queue_batch_done.sql
+\ir routines/_queue_stream_held.sql
+\ir routines/_queue_stream_fail.sql
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql
 
@@ -118,6 +129,16 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_listen.sql
 \ir routines/queue_heartbeat.sql
 \ir routines/queue_reap.sql
+
+-- routines: batches of readers and writers
+\ir routines/queue_stage_begin.sql
+\ir routines/queue_stage_publish.sql
+\ir routines/queue_stage_abort.sql
+\ir routines/queue_stream_ready.sql
+\ir routines/queue_stream_reserve.sql
+\ir routines/queue_stream_extend.sql
+\ir routines/queue_stream_done.sql
+\ir routines/queue_stream_commit.sql
 
 -- routines: operators
 \ir routines/queue_get.sql

@@ -79,11 +79,27 @@ class Session(Queue[Any], ABC):
         """
 
     @abstractmethod
-    def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert rows into the inbox, all in one statement.
+    def answer(self, routine: str, *arguments: str | None) -> list[dict[str, str | None]]:
+        """Call a routine with arguments as they are.
+
+        Args:
+            routine: its name.
+            *arguments: as text; None is NULL.
+
+        Returns:
+            Its rows, by column and as text.
+
+        Raises:
+            QueueError: as any call; what isn't the queue's is the driver's own.
+        """
+
+    @abstractmethod
+    def land(self, rows: Sequence[Mapping[str, Any]], table: str = "queue_inbox") -> None:
+        """Insert rows into the inbox or the stage, all in one statement.
 
         Args:
             rows: columns and their values; what a row doesn't have is NULL.
+            table: which of the two.
         """
 
     @contextmanager
@@ -116,11 +132,11 @@ class Session(Queue[Any], ABC):
         self.connection.close()
 
 
-def insertion(rows: Sequence[Mapping[str, Any]]) -> tuple[str, list[Any]]:
-    """Return the INSERT of rows into the inbox, and its values."""
+def insertion(rows: Sequence[Mapping[str, Any]], table: str) -> tuple[str, list[Any]]:
+    """Return the INSERT of rows into the inbox or the stage, and its values."""
     names = sorted({name for row in rows for name in row})
     places = ", ".join(["(" + ", ".join(["%s"] * len(names)) + ")"] * len(rows))
-    text = f"insert into queue_inbox ({', '.join(names)}) values {places}"
+    text = f"insert into {table} ({', '.join(names)}) values {places}"
     return text, [row.get(name) for row in rows for name in names]
 
 

@@ -50,8 +50,21 @@ class MysqlSession(Session):
     def columns(self, routine: str, *arguments: str | None) -> list[str]:
         return self._do(call(routine, arguments))[1]
 
-    def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._do(*insertion(rows))
+    def answer(self, routine: str, *arguments: str | None) -> list[dict[str, str | None]]:
+        try:
+            with self.connection.cursor() as cursor:
+                cursor.execute(call(routine, arguments))
+                names = [column[0] for column in cursor.description or ()]
+                rows = cursor.fetchall()
+        except Exception as error:
+            fail(error)
+        return [
+            {name: None if value is None else str(value) for name, value in zip(names, row, strict=True)}
+            for row in rows
+        ]
+
+    def land(self, rows: Sequence[Mapping[str, Any]], table: str = "queue_inbox") -> None:
+        self._do(*insertion(rows, table))
 
     def execute(self, text: str, values: Sequence[Any] = ()) -> list[Any]:
         with self.connection.cursor() as cursor:

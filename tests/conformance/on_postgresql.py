@@ -49,8 +49,19 @@ class PostgresqlSession(Session):
             fail(psycopg.errors.error_from_result(result))
         return result
 
-    def land(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        text, values = insertion(rows)
+    def answer(self, routine: str, *arguments: str | None) -> list[dict[str, str | None]]:
+        result = self._call(routine, arguments)
+        names = [(result.fname(number) or b"").decode() for number in range(result.nfields)]
+        rows = [
+            [result.get_value(row, place) for place in range(len(names))] for row in range(result.ntuples)
+        ]
+        return [
+            {name: None if value is None else value.decode() for name, value in zip(names, row, strict=True)}
+            for row in rows
+        ]
+
+    def land(self, rows: Sequence[Mapping[str, Any]], table: str = "queue_inbox") -> None:
+        text, values = insertion(rows, table)
         try:
             self.connection.execute(text.encode(), values)
         except psycopg.Error as error:

@@ -14,13 +14,16 @@ from psycopg.errors import InsufficientPrivilege
 from pyqueue_sql import migrate
 from tests.schema.sources import install_text, routines
 
-PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many"}
+PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many"} | {
+    f"queue_stage_{verb}" for verb in ("begin", "publish", "abort")
+}
 WAITING = {"queue_wait", "queue_listen", "queue_heartbeat", "queue_reap"}
 CONSUMER = (
     {"queue_reserve", "queue_pop"}
     | WAITING
     | {f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")}
 )
+CONSUMER |= {f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "done", "commit")}
 EVERYBODY = {"queue_now", "queue_time", "queue_timestamp"}
 PUBLIC = {name for name in routines() if not name.startswith("_")}
 OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY
@@ -120,7 +123,7 @@ def test_nobody_else_may_call_anything(conn: psycopg.Connection, role: str) -> N
     assert callable_by(conn, role) == set()
 
 
-def test_groups_get_at_no_table_but_the_inbox_and_the_history(conn: psycopg.Connection) -> None:
+def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: psycopg.Connection) -> None:
     found = conn.execute("""
         select g.rolname, c.relname, p.privilege
         from pg_class c, pg_roles g,
@@ -134,8 +137,9 @@ def test_groups_get_at_no_table_but_the_inbox_and_the_history(conn: psycopg.Conn
         for name in ("queue_messages", "queue_stats", "queue_workers", "queue_history")
     }
     assert set(found) == looking | {
-        (group, "queue_inbox", right)
+        (group, name, right)
         for group in ("queue_producer", "queue_admin")
+        for name in ("queue_inbox", "queue_stage")
         for right in ("insert", "select")
     }
 

@@ -19,11 +19,12 @@ CACHE = Path(__file__).parents[2] / ".venv" / "servers"
 PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/mysql/bin", "/opt/homebrew/bin")
 PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
 PACKAGES = {"mariadb": "mariadb-server-core", "mysql": "mysql-server-core"}
+"""A package that isn't here has the name that it is asked for by."""
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 SUITES = {"mysql": "sid"}
 """Where a package is that the system's own sources don't have: a suite of the same archive."""
 
-NEEDED = re.compile(r"\./(usr/)?(s?bin/(mariadbd|mysqld)$|lib(64)?/|share/(mysql|mariadb)/)")
+NEEDED = re.compile(r"\./(usr/)?(s?bin/(mariadbd|mysqld)$|lib(64)?/|share/(mysql|mariadb|java)/)")
 NOT_NEEDED = re.compile(r"/(perl\d?|perl-base|gconv|python\d?)/|mysqld-debug|\.a$")
 
 
@@ -86,6 +87,22 @@ def unpacked(name: str) -> Binaries:
     return Binaries(command, share_of(program, name), f"package {PACKAGES[name]}")
 
 
+def unpacked_jar(package: str) -> list[Path]:
+    """Return the jars of a package of Debian's and of those that it depends on, fetched and unpacked once.
+
+    Raises:
+        UnavailableError: this is no Debian, or the package can't be fetched.
+    """
+    folder = CACHE / package
+    if not (folder / "complete").exists():
+        if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+            raise UnavailableError("this system has no apt-get to fetch it with")
+        with alone(package):
+            if not (folder / "complete").exists():
+                fill(folder, package, "*-java_*.deb")
+    return sorted(one for one in (folder / "usr" / "share" / "java").glob("*.jar") if not one.is_symlink())
+
+
 @contextmanager
 def alone(name: str) -> Iterator[None]:
     """Wait while another process fills the same folder."""
@@ -95,12 +112,12 @@ def alone(name: str) -> Iterator[None]:
         yield
 
 
-def fill(folder: Path, name: str) -> None:
+def fill(folder: Path, name: str, archives: str = "*.deb") -> None:
     """Unpack the package and all that it depends on."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     fetch(name, folder / "apt")
-    for archive in sorted((folder / "apt" / "archives").glob("*.deb")):
+    for archive in sorted((folder / "apt" / "archives").glob(archives)):
         unpack(archive, folder)
     shutil.rmtree(folder / "apt")
     (folder / "complete").touch()
@@ -132,7 +149,7 @@ def fetch(name: str, folder: Path) -> None:
             'Acquire::Check-Valid-Until "false";',  # sid's may be past its date
         ]
     (folder / "apt.conf").write_text("\n".join(settings) + "\n")
-    for command in (["update"], ["-y", "--download-only", "install", PACKAGES[name]]):
+    for command in (["update"], ["-y", "--download-only", "install", PACKAGES.get(name, name)]):
         done = subprocess.run(
             ["apt-get", "-q", *command],
             env=os.environ | {"APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"},

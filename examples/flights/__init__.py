@@ -1,0 +1,1 @@
+"""The flights of 2013 through the queue, on Spark."""

@@ -1,0 +1,171 @@
+"""Rows of the server as record batches: on PostgreSQL through CSV; else what the driver makes of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql
+from pymysql.cursors import SSCursor
+
+from pyqueue_sql.spark.arrow import arrow_schema, columns, csv, pa
+
+BYTES: Final = 4_000_000
+ROWS: Final = 10_000
+OPERATORS: Final = frozenset({"=", ">", ">=", "<", "<=", "in"})
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a column has to be."""
+
+    column: str
+    operator: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A view or table, or a call, to read from."""
+
+    name: str
+    columns: str
+    times: bool = False
+    """Whether its times are timestamps; what we hand on are microseconds."""
+
+
+def expression(source: Source, name: str, *, mysql: bool) -> str:
+    """Return what stands for a column in SQL."""
+    if source.times and name.endswith(("_at", "_initially")):
+        if mysql:
+            return f"timestampdiff(microsecond, '1970-01-01', {name})"
+        return f"(extract(epoch from {name}) * 1000000)::bigint"
+    return name
+
+
+def select(
+    connection: Any, source: Source, filters: Sequence[Filter], names: Sequence[str] = (), ending: str = ""
+) -> tuple[Any, list[Any]]:
+    """Return the text of a query and its parameters, as the connection's driver takes them.
+
+    Args:
+        connection: of the driver.
+        source: what to read from.
+        filters: all of them have to hold.
+        names: the columns; none means all.
+        ending: what comes behind the conditions.
+    """
+    mysql = not isinstance(connection, psycopg.Connection)
+    wanted = [
+        expression(source, name, mysql=mysql)
+        for name in names or [name for name, _ in columns(source.columns)]
+    ]
+    text = f"select {', '.join(wanted)} from {source.name}"
+    values: list[Any] = []
+    for number, one in enumerate(filters):
+        given = list(one.value) if one.operator == "in" else [one.value]
+        places = ", ".join(["%s"] * len(given))
+        text += (
+            f" {'and' if number else 'where'} {expression(source, one.column, mysql=mysql)} {one.operator} "
+        )
+        text += f"({places})" if one.operator == "in" else places
+        values += given
+    return f"{text} {ending}".rstrip(), values
+
+
+def fetch(connection: Any, text: str, values: Sequence[Any]) -> list[Any]:
+    """Return the few rows of a query."""
+    with connection.cursor() as cursor:
+        cursor.execute(text, values)
+        return list(cursor.fetchall())
+
+
+def batches(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
+    """Yield the rows of a query.
+
+    Args:
+        connection: of the driver, in a transaction or in autocommit.
+        text: the query.
+        values: its parameters.
+        names: its columns, as PEEKED has them.
+    """
+    if isinstance(connection, psycopg.Connection):
+        yield from _copied(connection, text, values, names)
+    else:
+        yield from _fetched(connection, text, values, names)
+
+
+def _copied(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
+    parts = text.split("%s")
+    query = sql.Composed([_sql(parts[0])])
+    for value, part in zip(values, parts[1:], strict=True):
+        query += sql.Literal(value) + _sql(part)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(sql.SQL("copy ({}) to stdout (format csv)").format(query)) as copy,
+    ):
+        rows: list[Any] = []
+        size = 0
+        for row in copy:  # a row each
+            rows.append(row)
+            size += len(row)
+            if size >= BYTES:
+                yield from _parsed(rows, names)
+                rows, size = [], 0
+        yield from _parsed(rows, names)
+
+
+def _sql(text: str) -> sql.SQL:
+    # put together of names that stand in this package, never of what somebody gave
+    return sql.SQL(text)  # pyright: ignore[reportArgumentType]
+
+
+def _parsed(rows: list[Any], names: str) -> Iterator[Any]:
+    if not rows:
+        return
+    wanted = arrow_schema(names)
+    raw = {
+        name: pa.string() if pa.types.is_binary(type_) else type_
+        for name, type_ in zip(wanted.names, wanted.types, strict=True)
+    }
+    table = csv.read_csv(
+        io.BytesIO(b"".join(rows)),
+        csv.ReadOptions(
+            column_names=wanted.names, use_threads=False, block_size=2 * BYTES + len(max(rows, key=len))
+        ),
+        csv.ParseOptions(newlines_in_values=True),
+        csv.ConvertOptions(
+            column_types=raw, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+    for one in table.to_batches():
+        yield pa.record_batch(
+            [
+                _bytes(column) if pa.types.is_binary(type_) else column
+                for column, type_ in zip(one.columns, wanted.types, strict=True)
+            ],
+            schema=wanted,
+        )
+
+
+def _bytes(column: Any) -> Any:
+    return pa.array(
+        [None if text is None else bytes.fromhex(text[2:]) for text in column.to_pylist()], pa.binary()
+    )
+
+
+def _fetched(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
+    wanted = arrow_schema(names)
+    with connection.cursor(SSCursor) as cursor:
+        cursor.execute(text, values)
+        given = [one[0] for one in cursor.description] if text.startswith("call ") else wanted.names
+        order = [given.index(name) for name in wanted.names]
+        while rows := cursor.fetchmany(ROWS):
+            found = list(zip(*rows, strict=True))
+            yield pa.record_batch(
+                [pa.array(found[place], type_) for place, type_ in zip(order, wanted.types, strict=True)],
+                schema=wanted,
+            )

@@ -1,0 +1,186 @@
+"""A station of a pipeline: a kind in, a function, kinds out; and what it does with one batch."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 -- as everybody has it
+from pyspark.sql.types import StringType, StructType
+
+from pyqueue_sql.errors import Refused
+from pyqueue_sql.spark.arrow import pa
+from pyqueue_sql.spark.database import connected
+from pyqueue_sql.spark.holding import Holding
+from pyqueue_sql.spark.options import READ_STREAM, Options, parse
+from pyqueue_sql.spark.sink import QUERY_ID, Staged, Stager, parts_of
+from pyqueue_sql.spark.stream import stream_of
+
+TRIES = 3
+STAGED = "part long, messages long, failed string"
+CORRUPT = "_corrupt_record"
+GIVEN = (
+    "p_kind",
+    "p_key",
+    "payload",
+    "payload_bytes",
+    "headers",
+    "priority",
+    "attempts",
+    "created_at",
+    "reserved_at",
+    "receipt",
+)
+"""What the function gets of a message."""
+TAKEN = (
+    "p_kind",
+    "p_key",
+    "payload",
+    "payload_bytes",
+    "headers",
+    "priority",
+    "delay_seconds",
+    "receipt",
+    "error",
+)
+"""What is taken of what it returns."""
+
+
+@dataclass(frozen=True)
+class Station:
+    """Takes the messages of one kind, and says what becomes of them.
+
+    The function gets a DataFrame with p_kind, p_key, payload (a string), payload_bytes, headers, priority,
+    attempts, created_at, reserved_at and receipt. What it returns goes on, in the same transaction in which
+    the messages that came in are done: a message that has no row there is just done, one that has several
+    becomes several, with keys of their own. A row with an `error` (text) is no message: what came in by its
+    `receipt` is given back, with that error.
+
+    Args:
+        kind: what comes in.
+        function: of the DataFrame of a batch.
+        to: the kinds that it may go to; where they are several, the column p_kind of the result chooses.
+        write: in place of `to`, what puts the result somewhere else: it gets the DataFrame and a name of the
+            batch, which is the same when the batch is replayed. What it wrote under this name before, it is
+            to replace: then nothing comes twice.
+        schema: of the payload, in SQL; the function gets the column `data` with its fields as well. A payload
+            that doesn't fit is a failure and doesn't reach the function.
+        failed: retry: failures come back after the backoff of their kind, until its max_attempts; dead:
+            they become dead letters at once.
+        options: of the `readStream`: partitions, max_messages, timeout_seconds.
+    """
+
+    kind: str
+    function: Callable[[DataFrame], DataFrame]
+    to: tuple[str, ...] = ()
+    write: Callable[[DataFrame, str], None] | None = None
+    schema: str | None = None
+    failed: Literal["retry", "dead"] = "retry"
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.to and self.write is not None:
+            raise ValueError(f"station {self.kind}: either `to` or `write`")
+
+    def result(self, messages: DataFrame) -> DataFrame:
+        """Return what becomes of the messages of a batch: columns of TAKEN, `error` always among them."""
+        given = messages.select(*GIVEN)
+        bad = None
+        if self.schema is not None:
+            parsed = F.from_json(
+                "payload", f"{self.schema}, {CORRUPT} string", {"columnNameOfCorruptRecord": CORRUPT}
+            )
+            given = given.withColumn("data", parsed)
+            fits = F.col("data").isNotNull() & F.col(f"data.{CORRUPT}").isNull()
+            bad = given.where(~fits).select("receipt", F.lit(f"payload is not {self.schema}").alias("error"))
+            given = given.where(fits).withColumn("data", F.col("data").dropFields(CORRUPT))
+        found = self.function(given)
+        types = {one.name: one.dataType for one in found.schema.fields}
+        if self.write is None and isinstance(types.get("payload"), StructType):
+            found = found.withColumn("payload", F.to_json("payload"))
+        if "error" not in types:
+            found = found.withColumn("error", F.lit(None).cast(StringType()))
+        if len(self.to) == 1:
+            found = found.withColumn("p_kind", F.lit(self.to[0]))
+        elif self.to:
+            wrong = F.concat(F.lit("no way to kind "), F.coalesce(F.col("p_kind"), F.lit("NULL")))
+            chosen = F.coalesce(F.col("p_kind").isin(*self.to), F.lit(False))
+            found = found.withColumn("error", F.coalesce(F.col("error"), F.when(~chosen, wrong)))
+        if self.write is None:
+            found = found.select(*[name for name in TAKEN if name in found.columns])
+        return found if bad is None else found.unionByName(bad, allowMissingColumns=True)
+
+    def work(self, url: str, queue_schema: str | None, messages: DataFrame, batch: int) -> None:
+        """Do a batch, and end it; once more where others got some of its messages meanwhile.
+
+        Args:
+            url: the database.
+            queue_schema: where the queue is in it.
+            messages: the batch.
+            batch: its number.
+        """
+        query = messages.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
+        assert query is not None, "Spark tells its batches which query they are of"
+        options = parse(
+            {"url": url, "kind": self.kind, **_schema(queue_schema), **dict(self.options)}, READ_STREAM
+        )
+        step = functools.partial(self._move if self.to else self._end, options, stream_of(query), batch)
+        for left in reversed(range(TRIES)):
+            try:
+                with Holding(options, stream_of(query), batch):
+                    step(self.result(messages))
+                return
+            except Refused:
+                if not left:
+                    raise
+
+    def _move(self, options: Options, stream: str, batch: int, found: DataFrame) -> None:
+        given = dataclasses.replace(options, kind=None, stream=stream, batch=batch)
+        stager = Stager(given, found.schema)
+        try:
+            # one job, in workers that are there: a `write` would start a Python for each of its steps
+            rows = cast("Any", found).mapInArrow(functools.partial(staged, stager), STAGED).collect()
+            tasks = [Staged(one.part, one.messages, json.loads(one.failed)) for one in rows]
+            failed = [{**one, **self._final()} for task in tasks for one in task.failed]
+            with connected(options) as database:
+                database.commit_batch(stream, batch, parts=parts_of(tasks), failed=failed, whole=True)
+        except BaseException:
+            stager.drop()
+            raise
+
+    def _end(self, options: Options, stream: str, batch: int, found: DataFrame) -> None:
+        found = found.persist()
+        try:
+            rows = found.where(F.col("error").isNotNull()).select("receipt", "error").collect()
+            failed = [{"receipt": one.receipt, "error": one.error[:1000], **self._final()} for one in rows]
+            with connected(options) as database:
+                # after the batch is read: the replay of one that is done has nothing to write
+                if database.done(stream, batch):
+                    return
+                if self.write is not None:
+                    sound = found.where(F.col("error").isNull()).drop("error", "receipt")
+                    self.write(sound, f"{stream.rpartition('/')[2]}-{batch}")
+            with connected(options) as database:
+                database.commit_batch(stream, batch, failed=failed, whole=True)
+        finally:
+            found.unpersist()
+
+    def _final(self) -> dict[str, Any]:
+        return {"final": True} if self.failed == "dead" else {}
+
+
+def staged(stager: Stager, batches: Iterator[Any]) -> Iterator[Any]:
+    """Stage the rows of a task, and yield the one row of STAGED that says so."""
+    done = stager.stage(batches)
+    yield pa.record_batch(
+        [[done.part], [done.messages], [json.dumps(done.failed)]], names=["part", "messages", "failed"]
+    )
+
+
+def _schema(name: str | None) -> dict[str, str]:
+    return {} if name is None else {"queue_schema": name}

@@ -1,0 +1,19 @@
+drop procedure if exists _queue_batch_done;
+delimiter $$
+create procedure _queue_batch_done(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_now bigint, out out_new boolean)
+    comment 'Notes that a batch of a query is done, in the transaction that does it.
+in_query: the query. in_batch: its number; they only go up. in_now: the time of the call.
+Result: whether it wasn''t done before.
+Locks: the row of the query, so that of two who do the same batch the second waits and finds it done.
+differs: the result is a parameter, out_new.'
+begin
+    declare v_batch bigint;
+    insert into queue_stage_done (query, batch, done_at) values (in_query, -1, in_now)
+    on duplicate key update query = queue_stage_done.query;
+    select d.batch into v_batch from queue_stage_done d where d.query = in_query for update;
+    set out_new = v_batch < in_batch;
+    if out_new then
+        update queue_stage_done d set d.batch = in_batch, d.done_at = in_now where d.query = in_query;
+    end if;
+end $$
+delimiter ;

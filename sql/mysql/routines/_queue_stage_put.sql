@@ -1,0 +1,70 @@
+drop procedure if exists _queue_stage_put;
+delimiter $$
+create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, out out_messages bigint)
+    comment 'Pushes what is staged and takes it out of the stage.
+in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
+out_messages: how many messages they are, those whose keys are taken among them.
+Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+Locks: the parts, in their order; else as queue_push_many.
+differs: messages of one time are delivered in the order of their keys.'
+begin
+    declare v_now, v_expected bigint;
+    declare v_bad longtext character set utf8mb4;
+    declare v_found int;
+    declare v_special boolean;
+    if json_valid(in_parts) is not true or json_type(in_parts) <> 'ARRAY' then
+        call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
+    end if;
+    select min(j.one), sum(j.messages) into v_bad, v_expected
+    from (
+        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$' and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
+        from json_table(in_parts, '$[*]' columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
+            messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
+    if v_bad is not null then
+        call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
+    end if;
+    select count(distinct l.part) into v_found
+    from (
+        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part
+        order by p.part limit 1000000000 for update /*!80000 of p */) l;
+    if v_found <> json_length(in_parts) then
+        call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
+    end if;
+    -- most messages are a kind, a key, a payload and perhaps a priority: those are pushed by one statement
+    select count(*), coalesce(sum((char_length(s.p_kind) between 1 and 95 and char_length(s.p_key) between 1 and 200
+        and locate(char(0), s.p_kind) = 0 and locate(char(0), s.p_key) = 0
+        and hex(concat(if(length(s.p_kind) > char_length(s.p_kind), s.p_kind, ''), if(length(s.p_key) > char_length(s.p_key), s.p_key, '')))
+            not regexp '^(..)*ED[AB]'
+        and s.payload_bytes is null and s.headers is null and s.delay_seconds is null and s.scheduled_at is null
+        and s.attempts is null and s.max_attempts is null and coalesce(s.priority, 0) between -32768 and 32767
+        and json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31
+        and (locate('\\', s.payload) = 0
+            or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */
+        ) is not true), 0) > 0
+    into out_messages, v_special
+    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    if out_messages <> coalesce(v_expected, 0) then
+        call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
+    end if;
+    if v_special or exists (select 1 from queue_kind k where k.payload_shape is not null or k.dedup_seconds > 0) then
+        call _queue_stage_put_each(in_parts);
+    else
+        call queue_now(v_now);
+        insert into delayed_queue (entry, p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,
+            ready_rank, ready_at)
+        select uuid_short() & 9223372036854775807, m.p_kind, m.p_key, m.payload, coalesce(m.priority, 0), v_now, v_now, v_now,
+            -coalesce(m.priority, 0), v_now
+        from (
+            select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            order by s.p_key, s.p_kind, s.id limit 1000000000) o
+            straight_join queue_stage m force index (primary) on m.id = o.id
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
+        where q.entry is null
+        on duplicate key update entry = delayed_queue.entry;
+    end if;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part;
+end $$
+delimiter ;

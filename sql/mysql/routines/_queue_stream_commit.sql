@@ -1,0 +1,53 @@
+drop procedure if exists _queue_stream_commit;
+delimiter $$
+create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4,
+    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint)
+    comment 'queue_stream_commit without its transaction.
+in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t committed before.
+out_acked, out_failed, out_lost, out_published: its result.'
+begin
+    declare v_now bigint;
+    declare v_whole, v_done boolean default false;
+    declare v_number, v_part int;
+    declare v_list, v_receipts longtext character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
+    declare c cursor for
+        select p.part from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.part;
+    call _queue_check_batch('stream', in_stream, in_batch);
+    call _queue_check_options(in_options, 'parts,failed,whole', 'options');
+    call _queue_boolean(in_options, 'whole', v_whole);
+    call queue_now(v_now);
+    call _queue_batch_done(in_stream, in_batch, v_now, out_new);
+    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0;
+    if out_new then
+        call _queue_stream_held(in_stream, in_batch, v_list, v_number);
+        call _queue_lock(v_list);
+        if json_contains_path(in_options, 'one', '$.parts') then
+            call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
+        end if;
+        if json_contains_path(in_options, 'one', '$.failed') then
+            call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, out_failed);
+        end if;
+        open c;
+        parts: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_part;
+            end;
+            if v_done then
+                leave parts;
+            end if;
+            select coalesce(p.receipts, '[]') into v_receipts from queue_stream_part p
+            where p.stream = in_stream and p.batch = in_batch and p.part = v_part;
+            call _queue_ack_many(v_receipts, null, v_outcomes);
+            set out_acked = out_acked + char_length(replace(v_outcomes, 'l', ''));
+        end loop;
+        close c;
+        set out_lost = v_number - out_acked - out_failed;
+        if v_whole and out_lost > 0 then
+            call _queue_fail('PQ004', 'batch', in_batch, concat(out_lost, ' of its messages are no longer held for it'));
+        end if;
+        delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,39 @@
+drop procedure if exists queue_stream_extend;
+delimiter $$
+create procedure queue_stream_extend(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_seconds decimal(30,6))
+    comment 'Keeps the holds of a batch: queue_extend for every message that its parts have reserved.
+in_stream, in_batch: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+Result: extended and lost: how many messages.
+Errors: PQ001 for stream, batch and seconds.
+Locks: the messages, in the order of their entries.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_until, v_extended bigint;
+    declare v_number int;
+    declare v_list longtext character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_batch('stream', in_stream, in_batch);
+            call _queue_check_seconds(in_seconds);
+            set v_until = v_now + in_seconds * 1000000;
+            call _queue_stream_held(in_stream, in_batch, v_list, v_number);
+            call _queue_lock(v_list);
+            select count(*) into v_extended
+            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret);
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            set q.scheduled_at = v_until;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_extended as extended, v_number - v_extended as lost;
+end $$
+delimiter ;

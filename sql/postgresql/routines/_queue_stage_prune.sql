@@ -1,0 +1,31 @@
+create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
+    language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+    v_pruned bigint := 0;
+    v_rows bigint;
+    v_part bigint;
+begin
+    loop
+        select p.part into v_part from queue_stage_part p
+        where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
+        exit when v_part is null or v_pruned >= in_max;
+        v_pruned := v_pruned + _queue_stage_remove(v_part, in_max - v_pruned);
+    end loop;
+    delete from queue_stream_part p where p.ctid = any (array(
+        select o.ctid from queue_stream_part o where o.begun_at <= in_now - 604800000000
+        order by o.begun_at limit in_max for update skip locked));
+    get diagnostics v_rows = row_count;
+    v_pruned := v_pruned + v_rows;
+    delete from queue_stage_done d where d.ctid = any (array(
+        select o.ctid from queue_stage_done o where o.done_at <= in_now - 31536000000000
+        order by o.done_at limit in_max for update skip locked));
+    get diagnostics v_rows = row_count;
+    return v_pruned + v_rows;
+end $$;
+
+comment on function _queue_stage_prune(bigint, bigint) is
+$$Removes what writers and readers of batches have left: stages older than a day, batches not committed for a week, and queries of
+which nothing came for a year.
+in_now: the time of the call. in_max: how many rows of each at the most.
+Result: how many rows.
+Locks: the rows; what others have locked is left.$$;

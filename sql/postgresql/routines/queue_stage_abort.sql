@@ -1,0 +1,21 @@
+create or replace function queue_stage_abort(in_job text, out removed bigint)
+    language plpgsql
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+    v_part bigint;
+begin
+    if char_length(in_job) between 1 and 200 is not true then
+        perform _queue_fail('PQ001', 'job', in_job, 'must have 1 to 200 characters');
+    end if;
+    removed := 0;
+    for v_part in select p.part from queue_stage_part p where p.job = in_job order by p.part for update loop
+        removed := removed + _queue_stage_remove(v_part, 9223372036854775807);
+    end loop;
+end $$;
+
+comment on function queue_stage_abort(text) is
+$$Removes what is staged under a job and not published.
+in_job: what was given to queue_stage_begin.
+Result: removed: how many messages.
+Errors: PQ001 for job.
+Locks: the parts, in their order.$$;

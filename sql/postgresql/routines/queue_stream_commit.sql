@@ -1,0 +1,47 @@
+create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
+    out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_held record;
+    v_whole boolean;
+begin
+    perform _queue_check_batch('stream', in_stream, in_batch);
+    perform _queue_check_options(in_options, '{parts, failed, whole}');
+    v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
+    outcome := case when _queue_batch_done(in_stream, in_batch, v_now) then 'committed' else 'replayed' end;
+    acked := 0;
+    failed := 0;
+    lost := 0;
+    published := 0;
+    if outcome = 'replayed' then
+        return;
+    end if;
+    v_held := _queue_stream_held(in_stream, in_batch);
+    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry for update;
+    if in_options ? 'parts' then
+        published := _queue_stage_put(in_options -> 'parts');
+    end if;
+    if in_options ? 'failed' then
+        failed := _queue_stream_fail(in_options -> 'failed', v_now);
+    end if;
+    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked, lost
+    from queue_stream_part p, queue_ack_many(p.receipts) a where p.stream = in_stream and p.batch = in_batch;
+    if v_whole and lost > 0 then
+        perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
+    end if;
+    delete from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+end $$;
+
+comment on function queue_stream_commit(text, bigint, jsonb) is
+$$Ends a batch: acknowledges what its parts have reserved, and in the same transaction publishes what came of it and gives back what failed.
+in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
+{receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it.
+Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
+published: how many were staged.
+Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren't there, PQ005 for a receipt in failed,
+PQ003 for a payload there; for a message that is published the error of a push, naming its key.
+Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
+Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;

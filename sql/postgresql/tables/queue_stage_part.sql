@@ -1,0 +1,13 @@
+-- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed. Unlogged because a
+-- crash of the server that loses it loses nothing that was published, and queue_stage_publish refuses a part that isn't there.
+create unlogged table queue_stage_part (
+    part     bigint generated always as identity,
+    job      text collate "C" not null,
+    begun_at bigint not null,
+    constraint queue_stage_part_pkey primary key (part)             -- serves: queue_stage_publish
+);
+-- serves: queue_stage_abort
+create index queue_stage_part_job on queue_stage_part (job);
+-- serves: queue_prune
+create index queue_stage_part_begun on queue_stage_part (begun_at);
+comment on table queue_stage_part is 'Parts of jobs that are staged and not yet published; those older than a day are pruned.';

@@ -1,0 +1,362 @@
+"""What writers stage and publish at once, and what readers reserve and commit batch by batch."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, InvalidReceipt, QueueError, Refused
+from tests.conformance.steps import drain, keys, outcomes, state
+
+if TYPE_CHECKING:
+    from tests.conformance.fixtures import Clock
+    from tests.conformance.harness import Session
+
+DAY = 86_400
+
+
+def row(key: str | None, payload: str | None = "1", **more: Any) -> dict[str, Any]:
+    return {"p_kind": "mail", "p_key": key, "payload": payload, **more}
+
+
+def stage(queue: Session, *rows: dict[str, Any], job: str = "job") -> dict[str, int]:
+    """Stage rows, and return what is to be published."""
+    part = int(str(queue.answer("queue_stage_begin", job)[0]["part"]))
+    queue.land([{"part": part, **one} for one in rows], "queue_stage")
+    return {"part": part, "messages": len(rows)}
+
+
+def publish(queue: Session, *parts: dict[str, int], **options: Any) -> tuple[str | None, str | None]:
+    [answer] = queue.answer(
+        "queue_stage_publish", json.dumps(parts), json.dumps(options) if options else None
+    )
+    return answer["outcome"], answer["messages"]
+
+
+def reserve(
+    queue: Session, batch: int, part: int = 0, most: int = 10, **options: Any
+) -> list[dict[str, str | None]]:
+    """Reserve a part of a batch."""
+    given = json.dumps(options) if options else None
+    return queue.answer("queue_stream_reserve", "reader", str(batch), str(part), "mail", str(most), given)
+
+
+def commit(queue: Session, batch: int, **options: Any) -> dict[str, str | None]:
+    given = json.dumps(options) if options else None
+    return queue.answer("queue_stream_commit", "reader", str(batch), given)[0]
+
+
+def of(messages: list[dict[str, str | None]]) -> list[str | None]:
+    """Return the keys."""
+    return [one["p_key"] for one in messages]
+
+
+def push(queue: Session, *names: str) -> None:
+    queue.push_many("mail", [{"key": name, "payload": 1} for name in names])
+
+
+def test_what_is_staged_is_no_message_until_it_is_published(queue: Session) -> None:
+    parts = [stage(queue, row("a"), row("b")), stage(queue, row("c"))]
+    assert queue.reserve("mail", None, 10) == []
+    assert publish(queue, *parts) == ("published", "3")
+    assert sorted(keys(drain(queue, "mail"))) == ["a", "b", "c"]
+
+
+def test_only_the_parts_that_are_named_are_published(queue: Session) -> None:
+    stage(queue, row("a", "1"))
+    again = stage(queue, row("a", "2"), row("b"))
+    assert publish(queue, again) == ("published", "2")
+    assert {one.key: one.payload for one in drain(queue, "mail")} == {"a": 2, "b": 1}
+
+
+def test_a_published_row_has_all_that_a_push_can_say(queue: Session, clock: Clock) -> None:
+    publish(
+        queue,
+        stage(
+            queue,
+            row("a", priority=3, headers='{"x": "y"}'),
+            row("b", None, payload_bytes=b"\0\xff"),
+            row("c", delay_seconds=5),
+            row("d", attempts=2, max_attempts=4),
+            row(None),
+        ),
+    )
+    found = {one.key: one for one in drain(queue, "mail")}
+    assert found["a"].priority == 3
+    assert found["a"].headers == {"x": "y"}
+    assert found["b"].payload_bytes == b"\0\xff"
+    assert found["d"].attempts == 3
+    assert len(found) == 4
+    clock.advance(5)
+    assert keys(queue.reserve("mail", None, 10)) == ["c"]
+
+
+def test_a_row_with_a_priority_alone_is_in_its_place(queue: Session) -> None:
+    publish(queue, stage(queue, row("a"), row("b", priority=1), row("c", '{"quote": "\\"", "n": "\\n"}')))
+    assert keys(drain(queue, "mail"))[0] == "b"
+
+
+def test_a_key_that_is_taken_or_comes_twice_is_ignored(queue: Session) -> None:
+    push(queue, "a")
+    assert publish(queue, stage(queue, row("a", "2"), row("b", "3"), row("b", "4"))) == ("published", "3")
+    found = {one.key: one.payload for one in drain(queue, "mail")}
+    assert found["a"] == 1
+    assert sorted(found) == ["a", "b"]
+
+
+def test_a_remembered_key_is_ignored_and_a_shape_is_kept(queue: Session) -> None:
+    queue.define("mail", dedup_seconds=60, payload_shape={"n": "number"})
+    queue.push("mail", "a", {"n": 1})
+    queue.pop("mail")
+    publish(queue, stage(queue, row("a", '{"n": 2}'), row("b", '{"n": 3}')))
+    assert keys(drain(queue, "mail")) == ["b"]
+    with pytest.raises(InvalidPayload, match="c"):
+        publish(queue, stage(queue, row("c", "{}")))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (row("bad", "{"), InvalidPayload),
+        (row("bad", None), InvalidPayload),
+        (row("bad", p_kind="k" * 96), InvalidParameter),
+        (row("bad", p_kind=None), InvalidParameter),
+        (row("bad" + "y" * 200), InvalidParameter),
+        (row("bad", headers="[]"), QueueError),
+        (row("bad", priority=40000), InvalidOption),
+        (row("bad", delay_seconds=-1), InvalidOption),
+    ],
+)
+def test_with_a_wrong_row_nothing_is_published_and_it_is_named(
+    queue: Session, wrong: dict[str, Any], error: type[QueueError]
+) -> None:
+    part = stage(queue, row("a"), wrong)
+    with pytest.raises(error, match="bad"):
+        publish(queue, part, query="q", batch=1)
+    assert queue.reserve("mail", None, 10) == []
+    assert publish(queue, stage(queue, row("a")), query="q", batch=1) == ("published", "1")
+
+
+def test_a_batch_is_published_once(queue: Session) -> None:
+    assert publish(queue, stage(queue, row("a")), query="q", batch=1) == ("published", "1")
+    assert publish(queue, stage(queue, row("b")), query="q", batch=1) == ("replayed", "0")
+    assert publish(queue, stage(queue, row("c")), query="q", batch=0) == ("replayed", "0")
+    assert publish(queue, stage(queue, row("d")), query="q", batch=2) == ("published", "1")
+    assert publish(queue, stage(queue, row("e")), query="other", batch=1) == ("published", "1")
+    assert sorted(keys(drain(queue, "mail"))) == ["a", "d", "e"]
+
+
+def test_a_part_is_published_once_and_whole(queue: Session) -> None:
+    part = stage(queue, row("a"))
+    publish(queue, part)
+    with pytest.raises(Refused):
+        publish(queue, part)
+    other = stage(queue, row("b"))
+    with pytest.raises(Refused):
+        publish(queue, {**other, "messages": 2})
+    with pytest.raises(Refused):
+        publish(queue, other, {"part": 1_000_000_000, "messages": 1})
+    assert publish(queue, other) == ("published", "1")
+
+
+def test_an_aborted_job_is_gone(queue: Session) -> None:
+    part = stage(queue, row("a"), row("b"))
+    other = stage(queue, row("c"), job="other")
+    assert queue.answer("queue_stage_abort", "job") == [{"removed": "2"}]
+    assert queue.answer("queue_stage_abort", "job") == [{"removed": "0"}]
+    with pytest.raises(Refused):
+        publish(queue, part)
+    assert publish(queue, other) == ("published", "1")
+
+
+def test_what_nobody_publishes_goes_after_a_day(queue: Session, clock: Clock) -> None:
+    old = stage(queue, row("a"), row("b"))
+    clock.advance(DAY - 1)
+    assert queue.prune() == 0
+    clock.advance(1)
+    assert queue.prune() == 2
+    with pytest.raises(Refused):
+        publish(queue, old)
+
+
+def test_a_part_of_a_batch_that_is_read_again_has_the_same_messages(queue: Session) -> None:
+    push(queue, "a", "b", "c")
+    first = reserve(queue, 1, most=2)
+    assert of(first) == ["a", "b"]
+    assert of(reserve(queue, 1, part=1)) == ["c"]
+    assert reserve(queue, 1, most=2) == first
+    push(queue, "d")
+    assert of(reserve(queue, 1, part=1)) == ["c"]
+    assert first[0]["reserved_by"] == "reader/1/0"
+
+
+def test_a_part_that_found_nothing_finds_nothing_again(queue: Session) -> None:
+    assert reserve(queue, 1) == []
+    push(queue, "a")
+    assert reserve(queue, 1) == []
+    assert of(reserve(queue, 2)) == ["a"]
+
+
+def test_a_committed_batch_is_done_and_its_replay_does_nothing(queue: Session) -> None:
+    push(queue, "a", "b", "c")
+    reserve(queue, 1, most=1)
+    reserve(queue, 1, part=1, most=1)
+    done = {"outcome": "committed", "acked": "2", "failed": "0", "lost": "0", "published": "0"}
+    assert commit(queue, 1) == done
+    assert commit(queue, 1) == {**done, "outcome": "replayed", "acked": "0"}
+    ended = [queue.answer("queue_stream_done", "reader", batch)[0]["done"] for batch in "012"]
+    assert [one in ("t", "1") for one in ended] == [True, True, False]
+    assert reserve(queue, 1) == []
+    assert keys(drain(queue, "mail")) == ["c"]
+
+
+def test_what_a_batch_lost_is_not_its_own(queue: Session, clock: Clock) -> None:
+    push(queue, "a", "b")
+    reserve(queue, 1, timeout_seconds=60)
+    clock.advance(61)
+    receipt = queue.reserve("mail", None, 1)[0].receipt
+    with pytest.raises(Refused):
+        commit(queue, 1, whole=True)
+    assert of(reserve(queue, 1)) == ["b"]
+    assert commit(queue, 1, whole=True)["acked"] == "1"
+    assert receipt is not None
+    assert queue.ack(receipt).outcome == "acked"
+
+
+def test_a_batch_that_need_not_be_whole_says_what_it_lost(queue: Session, clock: Clock) -> None:
+    push(queue, "a", "b")
+    reserve(queue, 1, timeout_seconds=60)
+    clock.advance(61)
+    queue.pop("mail")
+    assert commit(queue, 1) == {
+        "outcome": "committed",
+        "acked": "1",
+        "failed": "0",
+        "lost": "1",
+        "published": "0",
+    }
+
+
+def test_a_batch_that_is_extended_keeps_its_messages(queue: Session, clock: Clock) -> None:
+    push(queue, "a", "b")
+    reserve(queue, 1, most=1, timeout_seconds=60)
+    reserve(queue, 1, part=1, most=1, timeout_seconds=60)
+    clock.advance(59)
+    assert queue.answer("queue_stream_extend", "reader", "1", "60") == [{"extended": "2", "lost": "0"}]
+    clock.advance(59)
+    assert queue.reserve("mail", None, 10) == []
+    clock.advance(1)
+    assert len(queue.pop("mail", 1)) == 1
+    assert queue.answer("queue_stream_extend", "reader", "1", "60") == [{"extended": "1", "lost": "1"}]
+
+
+def test_what_failed_of_a_batch_goes_back_with_its_error(queue: Session, clock: Clock) -> None:
+    push(queue, "a", "b", "c")
+    receipts = {one["p_key"]: one["receipt"] for one in reserve(queue, 1)}
+    failed = [
+        {"receipt": receipts["a"], "error": "once more", "delay_seconds": 5},
+        {"receipt": receipts["b"], "error": "never", "final": True},
+    ]
+    assert commit(queue, 1, failed=failed, whole=True) == {
+        "outcome": "committed",
+        "acked": "1",
+        "failed": "2",
+        "lost": "0",
+        "published": "0",
+    }
+    assert state(queue, "mail", "a") == "scheduled"
+    assert state(queue, "mail.dead", "b") == "ready"
+    assert state(queue, "mail", "c") is None
+    clock.advance(5)
+    assert keys(queue.reserve("mail", None, 10)) == ["a"]
+
+
+def test_what_comes_of_a_batch_is_published_with_its_end_or_not_at_all(queue: Session) -> None:
+    push(queue, "a", "b")
+    reserve(queue, 1)
+    bad = stage(queue, row("x", "{", p_kind="next"))
+    with pytest.raises(InvalidPayload):
+        commit(queue, 1, parts=[bad], whole=True)
+    assert state(queue, "mail", "a") == "reserved"
+    good = stage(queue, row("x", p_kind="next"), row("y", p_kind="other"))
+    assert commit(queue, 1, parts=[good], whole=True)["published"] == "2"
+    assert state(queue, "mail", "a") is None
+    assert keys(drain(queue, "next")) == ["x"]
+    assert keys(drain(queue, "other")) == ["y"]
+
+
+def test_a_batch_leaves_history_as_an_ack_does(queue: Session) -> None:
+    queue.define("mail", history_seconds=60)
+    push(queue, "a")
+    reserve(queue, 1)
+    commit(queue, 1)
+    assert [(one.key, one.outcome, one.reserved_by) for one in queue.history("mail")] == [
+        ("a", "acked", "reader/1/0")
+    ]
+
+
+def test_a_batch_goes_back_when_nobody_commits_it(queue: Session, clock: Clock) -> None:
+    push(queue, "a")
+    reserve(queue, 1, timeout_seconds=60)
+    clock.advance(60)
+    found = queue.reserve("mail", None, 10)
+    assert keys(found) == ["a"]
+    assert outcomes(queue.ack_many([one.receipt for one in found if one.receipt])) == ["acked"]
+
+
+def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: Clock) -> None:
+    def ready() -> bool:
+        return queue.answer("queue_stream_ready", "mail")[0]["ready"] in ("t", "1")
+
+    assert not ready()
+    queue.push("mail", "a", 1, delay_seconds=5)
+    assert not ready()
+    clock.advance(5)
+    assert ready()
+    queue.pause("mail")
+    assert not ready()
+    queue.resume("mail")
+    reserve(queue, 1, timeout_seconds=60)
+    assert not ready()
+    clock.advance(60)
+    assert ready()
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (("queue_stage_begin", ""), InvalidParameter),
+        (("queue_stage_begin", None), InvalidParameter),
+        (("queue_stage_abort", "j" * 201), InvalidParameter),
+        (("queue_stage_publish", None, None), InvalidParameter),
+        (("queue_stage_publish", "{}", None), InvalidParameter),
+        (("queue_stage_publish", '[{"part": "x", "messages": 1}]', None), InvalidParameter),
+        (("queue_stage_publish", '[{"part": 1}]', None), InvalidParameter),
+        (("queue_stage_publish", "[]", '{"x": 1}'), InvalidOption),
+        (("queue_stage_publish", "[]", '{"query": "q"}'), InvalidParameter),
+        (("queue_stage_publish", "[]", '{"query": "q", "batch": -1}'), InvalidOption),
+        (("queue_stream_ready", ""), InvalidParameter),
+        (("queue_stream_reserve", "", "1", "0", "mail", None, None), InvalidParameter),
+        (("queue_stream_reserve", "r", "-1", "0", "mail", None, None), InvalidParameter),
+        (("queue_stream_reserve", "r", "1", "-1", "mail", None, None), InvalidParameter),
+        (("queue_stream_reserve", "r", "1", "0", "", None, None), InvalidParameter),
+        (("queue_stream_reserve", "r", "1", "0", "mail", "10001", None), InvalidParameter),
+        (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"x": 1}'), InvalidOption),
+        (("queue_stream_extend", "r", "1", "-1"), InvalidParameter),
+        (("queue_stream_extend", None, "1", "1"), InvalidParameter),
+        (("queue_stream_done", "r", "-1"), InvalidParameter),
+        (("queue_stream_commit", "r", None, None), InvalidParameter),
+        (("queue_stream_commit", "r", "1", '{"x": 1}'), InvalidOption),
+        (("queue_stream_commit", "r", "1", '{"whole": 1}'), InvalidOption),
+        (("queue_stream_commit", "r", "1", '{"failed": 1}'), InvalidOption),
+        (("queue_stream_commit", "r", "1", '{"failed": [{"receipt": "x"}]}'), InvalidReceipt),
+    ],
+)
+def test_bad_values_are_refused_by_name(
+    queue: Session, call: tuple[str | None, ...], error: type[QueueError]
+) -> None:
+    name, *arguments = call
+    with pytest.raises(error):
+        queue.answer(str(name), *arguments)

@@ -1,0 +1,71 @@
+"""One Spark session for all tests of this folder, since its start takes as long as ten of them."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql.spark.session import make_session
+from tests.conformance.fixtures import harness, queue
+from tests.spark.drivers import Drivers, find_drivers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tests.conformance.harness import Harness
+
+__all__ = ["harness", "queue"]
+
+
+@pytest.fixture(scope="session")
+def drivers(pytestconfig: pytest.Config) -> Drivers:
+    """The JDBC drivers that there are."""
+    return find_drivers(pytestconfig)
+
+
+@pytest.fixture(scope="session")
+def spark(drivers: Drivers) -> Iterator[SparkSession]:
+    """A session of two cores, in which a task may fail once."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = make_session(
+            "pyqueue tests",
+            "local[2,2]",
+            {
+                "spark.ui.enabled": "false",
+                "spark.ui.showConsoleProgress": "false",
+                "spark.sql.shuffle.partitions": "2",
+                "spark.sql.warehouse.dir": folder,
+                "spark.jars": ",".join(drivers.jars),
+            },
+        )
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()
+
+
+@pytest.fixture
+def where(harness: Harness) -> dict[str, str]:
+    """The options that say where the test's database is."""
+    return {"url": harness.url}
+
+
+@pytest.fixture
+def write(spark: SparkSession, where: dict[str, str]) -> Callable[..., None]:
+    """Write a DataFrame, or rows of dictionaries."""
+
+    def write(rows: DataFrame | list[dict[str, Any]], schema: str | None = None, **options: str) -> None:
+        frame = spark.createDataFrame(rows, schema) if isinstance(rows, list) else rows
+        frame.write.format("pyqueue").options(**where, **options).mode("append").save()
+
+    return write
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """A folder for checkpoints and files."""
+    return str(tmp_path)

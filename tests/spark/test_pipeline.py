@@ -1,0 +1,120 @@
+"""Stations: a kind in, a function, kinds out, and what fails goes back or is dead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812
+
+from pyqueue_sql.spark.pipeline import Pipeline, Station
+from tests.conformance.steps import drain, state
+from tests.spark.test_write import forget_commit
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tests.conformance.harness import Session
+
+SCHEMA = "n int"
+
+
+def choose(messages: DataFrame) -> DataFrame:
+    """Even ones one way, odd ones another, tens nowhere, and one way that isn't there."""
+    n = F.col("data.n")
+    return messages.where(n % 10 != 0).select(
+        "receipt",
+        "p_key",
+        "headers",
+        "priority",
+        F.struct(n.alias("n"), (n * n).alias("square")).alias("payload"),
+        F.when(n == 13, "elsewhere").when(n % 2 == 0, "even").otherwise("odd").alias("p_kind"),
+    )
+
+
+def test_E5_each_message_goes_its_way_in_one_transaction(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    queue.push_many("in", [{"key": f"k{n}", "payload": {"n": n}, "headers": {"h": n}} for n in range(40)])
+    queue.push("in", "text", "no object")
+    queue.push("in", "wrong", {"n": "many"})
+
+    def keep(messages: DataFrame, batch: str) -> None:
+        messages.write.mode("overwrite").parquet(f"{folder}/out/batch={batch}")
+
+    pipeline = Pipeline(
+        "test",
+        [
+            Station(
+                "in",
+                choose,
+                to=("even", "odd"),
+                schema=SCHEMA,
+                failed="dead",
+                options=(("max_messages", "10"),),
+            ),
+            Station("even", lambda messages: messages, to=("done",)),
+            Station(
+                "odd",
+                lambda messages: messages.select("receipt", "p_key", "data.square"),
+                write=keep,
+                schema="square int",
+            ),
+        ],
+    )
+    pipeline.run(spark, where["url"], f"{folder}/checkpoints", once=True)
+    done = {one.key: one for one in drain(queue, "done")}
+    assert set(done) == {f"k{n}" for n in range(40) if n % 2 == 0 and n % 10 != 0}
+    assert done["k4"].payload == {"n": 4, "square": 16}
+    assert done["k4"].headers == {"h": 4}
+    written = [n * n for n in range(40) if n % 2 and n != 13]
+    assert sorted(one.square for one in spark.read.parquet(f"{folder}/out").collect()) == written
+    # the batch that is replayed after its end has nothing to write in place of what is there
+    forget_commit(f"{folder}/checkpoints/test/odd")
+    sink = pipeline.stations[2]
+    pipeline.start(spark, sink, where["url"], f"{folder}/checkpoints", once=True).awaitTermination()
+    assert sorted(one.square for one in spark.read.parquet(f"{folder}/out").collect()) == written
+    dead = {one.key for one in drain(queue, "in.dead")}
+    assert dead == {"k13", "text", "wrong"}
+    for kind in ("in", "even", "odd"):
+        [stats] = queue.stats(kind)
+        assert stats.total == 0
+
+
+def test_what_fails_comes_back_and_is_done_in_the_end(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    queue.define("in", max_attempts=3)
+    queue.push_many("in", [{"key": f"k{n}", "payload": n} for n in range(5)])
+
+    def once_more(messages: DataFrame) -> DataFrame:
+        early = F.col("attempts") < F.when(F.col("p_key") == "k4", 9).otherwise(2)
+        return messages.withColumn("error", F.when(early, F.lit("too early")))
+
+    Pipeline("test", [Station("in", once_more, to=("out",))]).run(spark, where["url"], folder, once=True)
+    assert sorted(one.key for one in drain(queue, "out")) == ["k0", "k1", "k2", "k3"]
+    assert state(queue, "in.dead", "k4") == "ready"
+
+
+@pytest.mark.servers("postgresql")
+def test_a_pipeline_that_runs_takes_what_comes_until_it_is_stopped(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    station = Station("in", lambda messages: messages, to=("out",))
+    query = Pipeline("test", [station]).start(spark, station, where["url"], folder, once=False)
+    try:
+        for n in range(2):
+            queue.push("in", f"k{n}", n)
+            query.processAllAvailable()
+            for _ in range(60):
+                if queue.get("out", f"k{n}"):
+                    break
+                query.awaitTermination(1)
+            assert queue.get("out", f"k{n}")
+    finally:
+        query.stop()
+
+
+def test_a_station_goes_one_way() -> None:
+    with pytest.raises(ValueError, match="either"):
+        Station("in", lambda messages: messages, to=("out",), write=lambda _frame, _batch: None)

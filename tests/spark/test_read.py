@@ -1,0 +1,110 @@
+"""What is there, and what has ended, as DataFrames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tests.conformance.harness import Session
+
+
+def read(spark: SparkSession, where: dict[str, str], look: str, **options: str) -> DataFrame:
+    return spark.read.format("pyqueue").options(**where, look=look, **options).load()
+
+
+def explained(frame: DataFrame) -> str:
+    """Return the plan, as explain() prints it."""
+    return frame._jdf.queryExecution().toString()  # pyright: ignore[reportOptionalCall, reportPrivateUsage]
+
+
+@pytest.fixture
+def full(queue: Session) -> Session:
+    """A queue with messages in several states, and history."""
+    queue.define("mail", history_seconds=3600)
+    queue.push_many("mail", [{"key": f"k{n}", "payload": {"n": n}} for n in range(50)])
+    queue.push("mail", "later", {"x": 'a"b,\nc'}, delay_seconds=3600, headers={"h": 1}, priority=3)
+    queue.push_bytes("raw", "b", b"\0\1\xff")
+    for message in queue.reserve("mail", "me", 20):
+        assert message.receipt is not None
+        queue.ack(message.receipt)
+    queue.reserve("mail", "me", 5)
+    return queue
+
+
+def test_peek_shows_every_message_once_with_its_state(
+    spark: SparkSession, full: Session, where: dict[str, str]
+) -> None:
+    frame = read(spark, where, "peek", partitions="3").cache()
+    states = {
+        (one.p_kind, one.state): one["count"] for one in frame.groupBy("p_kind", "state").count().collect()
+    }
+    assert states == {
+        ("mail", "ready"): 25,
+        ("mail", "reserved"): 5,
+        ("mail", "scheduled"): 1,
+        ("raw", "ready"): 1,
+    }
+    assert frame.select("p_kind", "p_key").distinct().count() == 32
+    [later] = frame.where("p_key = 'later'").collect()
+    there = full.get("mail", "later")
+    assert there is not None
+    assert (later.scheduled_at, later.created_at, later.priority) == (there.scheduled_at, there.created_at, 3)
+    assert later.reserved_at is None
+    [row] = frame.where("p_kind = 'raw'").collect()
+    assert bytes(row.payload_bytes) == b"\0\1\xff"
+    frame.unpersist()
+
+
+def test_history_is_read_in_ranges_that_do_not_overlap(
+    spark: SparkSession, full: Session, where: dict[str, str]
+) -> None:
+    frame = read(spark, where, "history", kind="mail", partitions="4")
+    assert frame.rdd.getNumPartitions() > 1
+    rows = frame.collect()
+    assert sorted(one.p_key for one in rows) == sorted(one.key for one in full.history("mail"))
+    assert {one.outcome for one in rows} == {"acked"}
+    assert {one.reserved_by for one in rows} == {"me"}
+
+
+def test_filters_on_kind_key_and_time_are_checked_by_the_server(
+    spark: SparkSession, full: Session, where: dict[str, str]
+) -> None:
+    ended = full.history("mail")
+    middle = sorted(one.finished_at for one in ended)[10]
+    frame = read(spark, where, "history").where(
+        (F.col("p_kind") == "mail") & F.col("p_key").isin("k1", "k2", "k3") & (F.col("finished_at") < middle)
+    )
+    expected = {one.key for one in ended if one.key in ("k1", "k2", "k3") and one.finished_at < middle}
+    assert {one.p_key for one in frame.collect()} == expected
+    physical = explained(frame).rpartition("Physical Plan")[2]
+    assert "Filter" in physical
+    assert "k1" not in physical  # what is left to Spark is that they are not null
+    assert str(middle) not in physical
+    assert read(spark, where, "peek").where("p_kind = 'mail' and p_key = 'later'").count() == 1
+
+
+def test_what_is_not_there_is_empty(spark: SparkSession, queue: Session, where: dict[str, str]) -> None:  # noqa: ARG001
+    assert read(spark, where, "history").count() == 0
+    assert read(spark, where, "peek", kind="nothing").count() == 0
+
+
+@pytest.mark.servers("postgresql")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, 'option "look" must say'),
+        ({"look": "everything"}, 'option "look": must be one of peek, history'),
+        ({"look": "peek", "partitions": "0"}, "must be a whole number from 1 to 1000"),
+        ({"look": "peek", "timeout_seconds": "5"}, 'option "timeout_seconds" is unknown to read'),
+    ],
+)
+def test_a_wrong_option_is_an_error(
+    spark: SparkSession, where: dict[str, str], options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(Exception, match=message):
+        spark.read.format("pyqueue").options(**where, **options).load().count()
