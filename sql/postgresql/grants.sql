@@ -25,7 +25,7 @@ exception when insufficient_privilege then
 end $$;
 
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_messages, queue_stats from public;
+    queue_use, queue_subscription, queue_recurring, queue_messages, queue_stats, queue_subscriptions, queue_schedules from public;
 revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_boolean(jsonb, text),
@@ -114,7 +114,29 @@ revoke all on function
     queue_reserve(text, text, integer, jsonb),
     queue_resume(text),
     queue_time(timestamptz),
-    queue_timestamp(bigint)
+    queue_timestamp(bigint),
+    _queue_check_topic(text, text),
+    _queue_cron_field(text, integer, integer, text),
+    _queue_expire(bigint, bigint),
+    _queue_instant(jsonb, text),
+    _queue_last_tick(queue_recurring, bigint),
+    _queue_matcher(text),
+    _queue_next_local(queue_recurring, bigint),
+    _queue_next_tick(queue_recurring, bigint),
+    _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint),
+    _queue_rule(jsonb),
+    _queue_subscribed(text),
+    _queue_use(queue_kind, bigint),
+    _queue_zone_change(text, bigint, bigint),
+    _queue_zone_offset(text, bigint),
+    queue_drain(text),
+    queue_publish(text, text, jsonb, jsonb),
+    queue_replay(text, jsonb),
+    queue_schedule(text, text, jsonb, jsonb),
+    queue_subscribe(text, text),
+    queue_tick(),
+    queue_unschedule(text),
+    queue_unsubscribe(text, text)
     from public;
 
 do $$
@@ -126,6 +148,7 @@ begin
             queue_push_bytes(text, text, bytea, jsonb),
             queue_push_many(text, jsonb, jsonb)
             to queue_producer;
+        grant execute on function queue_publish(text, text, jsonb, jsonb) to queue_producer;
         grant execute on function
             queue_reserve(text, text, integer, jsonb),
             queue_pop(text, integer, jsonb),
@@ -156,7 +179,16 @@ begin
             queue_time(timestamptz),
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
+        grant execute on function queue_tick() to queue_consumer, queue_operator;
+        grant execute on function
+            queue_subscribe(text, text),
+            queue_unsubscribe(text, text),
+            queue_schedule(text, text, jsonb, jsonb),
+            queue_unschedule(text),
+            queue_drain(text),
+            queue_replay(text, jsonb)
+            to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
-        grant select on queue_messages, queue_stats, queue_history to queue_operator;
+        grant select on queue_messages, queue_stats, queue_history, queue_subscriptions, queue_schedules to queue_operator;
     end if;
 end $$;
