@@ -15,6 +15,9 @@ source tables/queue_hint.sql
 source tables/queue_history.sql
 source tables/queue_dedup.sql
 source tables/queue_inbox.sql
+source tables/queue_use.sql
+source tables/queue_subscription.sql
+source tables/queue_recurring.sql
 source tables/queue_gate.sql
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
 
@@ -38,6 +41,7 @@ source routines/_queue_number.sql
 source routines/_queue_integer.sql
 source routines/_queue_boolean.sql
 source routines/_queue_text.sql
+source routines/_queue_instant.sql
 source routines/_queue_schedule.sql
 source routines/_queue_push_options.sql
 source routines/_queue_message.sql
@@ -111,6 +115,37 @@ source routines/_queue_take_bounded.sql
 source routines/_queue_take_in_row.sql
 source routines/_queue_turn_marks.sql
 
+-- routines: kinds that expire
+source routines/_queue_use.sql
+source routines/_queue_expire.sql
+
+-- routines: topics
+source routines/_queue_check_topic.sql
+source routines/_queue_subscribed.sql
+source routines/_queue_publish.sql
+source routines/queue_subscribe.sql
+source routines/queue_unsubscribe.sql
+source routines/queue_publish.sql
+
+-- routines: schedules
+source routines/_queue_cron_field.sql
+source routines/_queue_rule.sql
+source routines/_queue_zone_offset.sql
+source routines/_queue_zone_change.sql
+source routines/_queue_next_local.sql
+source routines/_queue_next_tick.sql
+source routines/_queue_last_tick.sql
+source routines/_queue_recur.sql
+source routines/_queue_tick.sql
+source routines/queue_schedule.sql
+source routines/queue_unschedule.sql
+source routines/queue_tick.sql
+
+-- routines: drain and replay
+source routines/queue_drain.sql
+source routines/_queue_replay.sql
+source routines/queue_replay.sql
+
 -- routines: producers
 source routines/queue_push.sql
 source routines/queue_push_bytes.sql
@@ -144,3 +179,5 @@ source routines/queue_prune.sql
 -- views
 source views/queue_messages.sql
 source views/queue_stats.sql
+source views/queue_subscriptions.sql
+source views/queue_schedules.sql

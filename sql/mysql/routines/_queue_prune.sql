@@ -11,6 +11,8 @@ begin
     call queue_now(v_now);
     call _queue_check_count(v_left, 'max_rows', 1000000);
     call _queue_fold_counts(v_left, out_pruned);
+    call _queue_expire(v_now, v_left, v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     while v_kind is not null and v_left > 0 do
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
         select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;

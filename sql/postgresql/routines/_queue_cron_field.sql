@@ -8,6 +8,9 @@ declare
     v_from integer;
     v_to integer;
 begin
+    if coalesce(in_field, '') = '' then
+        return null;
+    end if;
     foreach v_part in array string_to_array(lower(in_field), ',') loop
         v_piece := regexp_match(v_part, '^(?:\*|([a-z]{3}|\d{1,2})(?:-([a-z]{3}|\d{1,2}))?)(?:/(\d{1,2}))?$');
         if v_piece is null then

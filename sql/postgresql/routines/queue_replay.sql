@@ -8,7 +8,7 @@ declare
     v_key constant text := _queue_text(in_filter, 'p_key');
     v_from constant bigint := coalesce(_queue_instant(in_filter, 'from'), 0);
     v_to constant bigint := coalesce(_queue_instant(in_filter, 'to'), 9223372036854775807);
-    v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 100000), 1000);
+    v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
 begin
     perform _queue_check_kind(in_kind, 100);
@@ -46,7 +46,7 @@ end $$;
 comment on function queue_replay(text, jsonb) is
 $$Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the order in which they had ended.
 in_kind: the kind whose history it is. in_filter: which of it, all conditions together: outcome (acked, popped, moved, dead or removed);
-p_key; from and to (when it ended, from the first up to but not including the second, as scheduled_at of a push); limit (1 to 100000,
+p_key; from and to (when it ended, from the first up to but not including the second, as scheduled_at of a push); limit (1 to 10000,
 default 1000: the oldest); and to_kind, where it goes, default the kind itself. For more than a limit go on by from and to.
 Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A key that is
 only remembered (dedup_seconds) doesn't hinder it. What isn't of the payload_shape there is dead at the next reserve.
