@@ -18,7 +18,10 @@ from pyqueue_sql.models import (
     Outcome,
     Pushed,
     Redriven,
+    Schedule,
+    Scheduled,
     Stats,
+    Subscription,
     to_datetime,
     to_microseconds,
 )
@@ -41,7 +44,10 @@ __all__ = [
     "QueueError",
     "Redriven",
     "Refused",
+    "Schedule",
+    "Scheduled",
     "Stats",
+    "Subscription",
     "to_datetime",
     "to_microseconds",
 ]

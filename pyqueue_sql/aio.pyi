@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Generic, Unpack
 
 import aiomysql  # pyright: ignore[reportMissingTypeStubs]
@@ -6,8 +7,20 @@ import psycopg
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_scoped_session
 from typing_extensions import TypeVar
 
-from pyqueue_sql.models import Ended, Kind, Message, Outcome, Pushed, Redriven, RemoveOutcome, Stats
-from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOptions
+from pyqueue_sql.models import (
+    Ended,
+    Kind,
+    Message,
+    Outcome,
+    Pushed,
+    Redriven,
+    RemoveOutcome,
+    Schedule,
+    Scheduled,
+    Stats,
+    Subscription,
+)
+from pyqueue_sql.options import DefineOptions, MoveOptions, NackOptions, PushOptions, ScheduleOptions
 
 C = TypeVar(
     "C",
@@ -60,9 +73,33 @@ class AsyncQueue(Generic[C]):
     async def drop(self, kind: str) -> Kind: ...
     async def pause(self, kind: str) -> bool: ...
     async def resume(self, kind: str) -> bool: ...
+    async def drain(self, kind: str) -> bool: ...
     async def redrive(self, kind: str, max_messages: int | None = None) -> Redriven: ...
     async def prune(self, max_rows: int | None = None) -> int: ...
     async def stats(self, kind: str | None = None) -> list[Stats]: ...
     async def history(
         self, kind: str | None = None, key: str | None = None, *, max_messages: int = 100
     ) -> list[Ended]: ...
+    async def replay(
+        self,
+        kind: str,
+        *,
+        outcome: str | None = None,
+        key: str | None = None,
+        start: datetime | int | str | None = None,
+        end: datetime | int | str | None = None,
+        limit: int | None = None,
+        to_kind: str | None = None,
+    ) -> Redriven: ...
+    async def subscribe(self, pattern: str, kind: str) -> bool: ...
+    async def unsubscribe(self, pattern: str, kind: str) -> bool: ...
+    async def publish(
+        self, topic: str, key: str | None = None, payload: Any = None, **options: Unpack[PushOptions]
+    ) -> list[Pushed]: ...
+    async def subscriptions(self) -> list[Subscription]: ...
+    async def schedule(
+        self, name: str, kind: str, payload: Any = None, **options: Unpack[ScheduleOptions]
+    ) -> Scheduled: ...
+    async def unschedule(self, name: str) -> bool: ...
+    async def tick(self) -> int: ...
+    async def schedules(self) -> list[Schedule]: ...
