@@ -113,6 +113,9 @@ class PostgresqlHarness(Harness):
         pid = session.connection.info.backend_pid
         return self._watch("select pg_blocking_pids(%s) <> '{}'", [pid]) == [(True,)]
 
+    def learn_zone(self, name: str) -> None:
+        assert self._watch("select from pg_timezone_names where name = %s", [name])
+
     def look(self, prefix: str) -> list[tuple[str, str, str, str]]:
         return self._watch(LOOK, {"prefix": prefix})
 
