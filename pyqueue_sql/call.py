@@ -198,6 +198,22 @@ def _ended(rows: Sequence[Row]) -> list[Ended]:
     return [Ended(*row) for row in rows]
 
 
+def _published(rows: Sequence[Row]) -> list[Pushed]:
+    return [Pushed(*row) for row in rows]
+
+
+def _subscriptions(rows: Sequence[Row]) -> list[Subscription]:
+    return [Subscription(*row) for row in rows]
+
+
+def _scheduled(rows: Sequence[Row]) -> Scheduled:
+    return Scheduled(*rows[0])
+
+
+def _schedules(rows: Sequence[Row]) -> list[Schedule]:
+    return [Schedule(*row) for row in rows]
+
+
 def _scalar(rows: Sequence[Row]) -> Any:
     return rows[0][0]
 
@@ -362,22 +378,17 @@ def unsubscribe(pattern: str, kind: str) -> Call[bool]:
 
 def publish(topic: str, key: str | None, payload: Any, options: Mapping[str, Any]) -> Call[list[Pushed]]:
     """Put a copy into every kind that is subscribed."""
-
-    def published(rows: Sequence[Row]) -> list[Pushed]:
-        return [Pushed(*row) for row in rows]
-
-    return Call(_PUBLISH, (topic, key, to_json(payload), render(options)), published)
+    return Call(_PUBLISH, (topic, key, to_json(payload), render(options)), _published)
 
 
 def subscriptions() -> Call[list[Subscription]]:
     """Look at who is subscribed."""
-    return Call(_SUBSCRIPTIONS, (), lambda rows: [Subscription(*row) for row in rows])
+    return Call(_SUBSCRIPTIONS, (), _subscriptions)
 
 
 def schedule(name: str, kind: str, payload: Any, options: Mapping[str, Any]) -> Call[Scheduled]:
     """Have a message pushed again and again."""
-    params = (name, kind, to_json(payload), render(options))
-    return Call(_SCHEDULE, params, lambda rows: Scheduled(*rows[0]))
+    return Call(_SCHEDULE, (name, kind, to_json(payload), render(options)), _scheduled)
 
 
 def unschedule(name: str) -> Call[bool]:
@@ -392,4 +403,4 @@ def tick() -> Call[int]:
 
 def schedules() -> Call[list[Schedule]]:
     """Look at the schedules."""
-    return Call(_SCHEDULES, (), lambda rows: [Schedule(*row) for row in rows])
+    return Call(_SCHEDULES, (), _schedules)

@@ -259,7 +259,7 @@ class Queue(Generic[C]):
         return self._run(call.resume(kind))
 
     def drain(self, kind: str) -> bool:
-        """Have a kind take nothing in any more and finish what is there; returns whether that changed anything.
+        """Have a kind take nothing in any more and finish what is there; returns whether that is new.
 
         Pushes and moves into it raise `Refused` until `resume`. It is empty when `total` of `stats` is 0.
         """

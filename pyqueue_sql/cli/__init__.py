@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pyqueue_sql.cli import consumers, kinds, messages, producers, schema
+from pyqueue_sql.cli import consumers, kinds, messages, producers, recurring, schema
 from pyqueue_sql.cli.common import Commands
 
 
@@ -51,3 +51,4 @@ main.add_section("Schema", schema.COMMANDS)
 main.add_section("Producers", producers.COMMANDS)
 main.add_section("Consumers", consumers.COMMANDS)
 main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS))
+main.add_section("By itself", recurring.COMMANDS)
