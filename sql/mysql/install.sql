@@ -118,6 +118,7 @@ source routines/_queue_turn_marks.sql
 -- routines: kinds that expire
 source routines/_queue_use.sql
 source routines/_queue_expire.sql
+source routines/_queue_define_expires.sql
 
 -- routines: topics
 source routines/_queue_check_topic.sql

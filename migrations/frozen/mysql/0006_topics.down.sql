@@ -45,6 +45,8 @@ drop procedure if exists _queue_subscribed;
 --;
 drop procedure if exists _queue_check_topic;
 --;
+drop procedure if exists _queue_define_expires;
+--;
 drop procedure if exists _queue_expire;
 --;
 drop procedure if exists _queue_use;

@@ -2748,6 +2748,29 @@ begin
     close c;
 end;
 --;
+drop procedure if exists _queue_define_expires;
+--;
+create procedure _queue_define_expires(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Sets expires_seconds of a kind, notes that it is used, and clears a few others away that are not.
+in_kind, in_options: those of queue_define.
+Errors: PQ002.
+Locks: those of _queue_expire.
+differs: on PostgreSQL it is a part of queue_define.'
+begin
+    declare v_now, v_gone bigint;
+    declare v_expires decimal(30,6);
+    call queue_now(v_now);
+    if json_contains_path(in_options, 'one', '$.expires_seconds') then
+        call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
+        update queue_kind k set k.expires_seconds = v_expires where k.p_kind = in_kind;
+    end if;
+    select max(k.expires_seconds) into v_expires from queue_kind k where k.p_kind = in_kind;
+    if v_expires is not null then
+        insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
+        call _queue_expire(v_now, 1000, v_gone);
+    end if;
+end;
+--;
 drop procedure if exists _queue_check_topic;
 --;
 create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
@@ -3493,7 +3516,7 @@ end;
 drop procedure if exists queue_drain;
 --;
 create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push, by whatever way, answers PQ004, and so does
+    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push, by whatever way, is refused, and so is
 a move into it, whose message stays with who holds it; a redrive leaves dead letters of it where they are, a schedule waits.
 Reserve, pop, ack, nack, extend and moves out of it go on: what is held can be finished or given back, what waits for its time
 is delivered then, and what dies elsewhere still finds its dead-letter kind. It is empty where its total in queue_stats is 0;
@@ -4339,8 +4362,8 @@ Locks: other definitions wait until the transaction ends; nothing else does.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;
-    declare v_max_attempts, v_now, v_gone bigint;
-    declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires decimal(30,6);
+    declare v_max_attempts bigint;
+    declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history decimal(30,6);
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_shape longtext character set utf8mb4;
     again: loop
@@ -4348,7 +4371,6 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
                 'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds'), 'options');
@@ -4362,7 +4384,6 @@ begin
                 call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
                 call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
                 call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
-                call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
                 call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
                 call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
                 if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
@@ -4387,14 +4408,9 @@ begin
                     coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
                 k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
                     coalesce(v_history, default(k.history_seconds)), k.history_seconds),
-                k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
-                k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires, k.expires_seconds)
+                k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
             where k.p_kind = in_kind;
-            insert into queue_use (id, p_kind, used_at)
-            select uuid_short(), k.p_kind, v_now from queue_kind k where k.p_kind = in_kind and k.expires_seconds is not null;
-            if v_expires is not null then
-                call _queue_expire(v_now, 1000, v_gone);
-            end if;
+            call _queue_define_expires(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds
             from queue_kind k where k.p_kind = in_kind;

@@ -2330,7 +2330,7 @@ begin
 end $$;
 --;
 comment on function queue_drain(text) is
-$$Drains a kind: it takes nothing in any more, and what is there is finished. Each push, by whatever way, answers PQ004, and so does
+$$Drains a kind: it takes nothing in any more, and what is there is finished. Each push, by whatever way, is refused, and so is
 a move into it, whose message stays with who holds it; a redrive leaves dead letters of it where they are, a schedule waits.
 Reserve, pop, ack, nack, extend and moves out of it go on: what is held can be finished or given back, what waits for its time
 is delivered then, and what dies elsewhere still finds its dead-letter kind. It is empty where its total in queue_stats is 0;
