@@ -15,6 +15,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Load the routines of the revision before."""
-    run(revision, "views")
-    run("0002_history", "routines")
+    run("0002_history", "routines", anew="queue_stats")
     run("0003_innodb", "routines", "optional")
