@@ -34,6 +34,9 @@ TABLES = frozenset(
         "queue_hold",
         "queue_inbox",
         "queue_kind",
+        "queue_recurring",
+        "queue_subscription",
+        "queue_use",
         VERSION_TABLE,
     }
 )

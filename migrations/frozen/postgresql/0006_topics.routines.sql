@@ -1725,7 +1725,7 @@ begin
                 select o.entry from delayed_queue o
                 where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                     and (o.reserved_at is null or o.scheduled_at <= in_now)
-                order by o.entry limit in_max - v_gone for update skip locked))
+                order by o.entry + 0 limit in_max - v_gone for update skip locked)) -- + 0: the kind is to find them
             returning q.source_kind, q.reserved_at),
         c as (
             insert into queue_count (p_kind, pushed, reserved)
@@ -1871,7 +1871,7 @@ Where the idea comes from: the topic exchange of AMQP.$$;
 --;
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
-    security definer set search_path from current as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95);
@@ -2373,9 +2373,8 @@ begin
             (select e.* from queue_history e
                 where e.p_kind = in_kind and e.p_key = v_key and e.finished_at >= v_from and e.finished_at < v_to
                     and e.outcome = coalesce(v_outcome, e.outcome)
-                order by e.finished_at, e.entry limit v_limit)) o (p_kind, p_key, old, outcome, to_kind, payload, payload_bytes,
-                    headers, priority, scheduled_at_initially, created_at, reserved_at, finished_at)
-        ),
+                order by e.finished_at + 0, e.entry limit v_limit) -- + 0: the key is to find them
+            ) o (p_kind, p_key, old)),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, ready_at)
@@ -3252,7 +3251,7 @@ begin
         delete from delayed_queue q
         where q.entry = any (array(
             select p.entry from delayed_queue p
-            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update))
+            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update)) -- + 0: the kind is to find them
         returning q.source_kind, q.reserved_at)
     insert into queue_count (p_kind, pushed, reserved)
     select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0;

@@ -12,7 +12,7 @@ create table queue_use (
     used_at bigint not null
 );
 --;
--- serves: queue_reserve, queue_pop, queue_prune
+-- serves: queue_reserve, queue_prune
 create index queue_use_newest on queue_use (p_kind, used_at);
 --;
 comment on table queue_use is 'When kinds that go when unused were last used; see expires_seconds of queue_define.';

@@ -32,7 +32,7 @@ begin
                 select o.entry from delayed_queue o
                 where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                     and (o.reserved_at is null or o.scheduled_at <= in_now)
-                order by o.entry limit in_max - v_gone for update skip locked))
+                order by o.entry + 0 limit in_max - v_gone for update skip locked)) -- + 0: the kind is to find them
             returning q.source_kind, q.reserved_at),
         c as (
             insert into queue_count (p_kind, pushed, reserved)

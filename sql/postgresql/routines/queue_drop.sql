@@ -13,7 +13,7 @@ begin
         delete from delayed_queue q
         where q.entry = any (array(
             select p.entry from delayed_queue p
-            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update))
+            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update)) -- + 0: the kind is to find them
         returning q.source_kind, q.reserved_at)
     insert into queue_count (p_kind, pushed, reserved)
     select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0;

@@ -30,9 +30,8 @@ begin
             (select e.* from queue_history e
                 where e.p_kind = in_kind and e.p_key = v_key and e.finished_at >= v_from and e.finished_at < v_to
                     and e.outcome = coalesce(v_outcome, e.outcome)
-                order by e.finished_at, e.entry limit v_limit)) o (p_kind, p_key, old, outcome, to_kind, payload, payload_bytes,
-                    headers, priority, scheduled_at_initially, created_at, reserved_at, finished_at)
-        ),
+                order by e.finished_at + 0, e.entry limit v_limit) -- + 0: the key is to find them
+            ) o (p_kind, p_key, old)),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, ready_at)

@@ -1,6 +1,6 @@
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
-    security definer set search_path from current as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95);
