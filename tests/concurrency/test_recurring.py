@@ -20,6 +20,7 @@ SECONDS = 4
 
 
 def test_ten_who_tick_at_once_make_one_message_an_occurrence(queue: Session, connect: Connect) -> None:
+    began = time.monotonic()
     for number in range(SCHEDULES):
         queue.schedule(f"s{number}", f"k{number}", number, every_seconds=1, catch_up="all")
     tickers = [connect() for _ in range(TICKERS)]
@@ -41,7 +42,7 @@ def test_ten_who_tick_at_once_make_one_message_an_occurrence(queue: Session, con
     assert set(found.values()) == {1}
     pushed = sum(stats.pushed_total for stats in queue.stats())
     assert made == pushed, "none was made twice, those that are done included"
-    assert queue.stats("k0")[0].pushed_total <= SECONDS + 1
+    assert queue.stats("k0")[0].pushed_total <= time.monotonic() - began + 1
 
 
 def test_publishes_of_the_same_keys_dont_deadlock_and_each_kind_gets_one(
