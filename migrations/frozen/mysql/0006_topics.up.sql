@@ -4,8 +4,8 @@ alter table queue_kind
     add column expires_seconds decimal(20,6),
     comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume.';
 --;
--- When kinds with expires_seconds were last used. Only ever appended, so that nobody waits for anybody; the next look at the
--- kind removes all but the newest.
+-- When kinds with expires_seconds were last used. Only ever appended, so that nobody waits for anybody; who
+-- appends removes what is too old to count.
 -- differs: the number, UUID_SHORT(), is there because group replication wants a primary key.
 create table if not exists queue_use (
     id                     bigint unsigned not null,

@@ -1684,12 +1684,19 @@ begin
     where not exists (
         select from queue_use u
         where u.p_kind = in_kind.p_kind and u.used_at > in_now - (in_kind.expires_seconds * 250000)::bigint);
+    if found then
+        delete from queue_use u
+        where u.ctid = any (array(
+            select o.ctid from queue_use o
+            where o.p_kind = in_kind.p_kind and o.used_at <= in_now - (in_kind.expires_seconds * 1000000)::bigint
+            order by o.used_at limit 100 for update skip locked));
+    end if;
 end $$;
 --;
 comment on function _queue_use(queue_kind, bigint) is
-$$Notes that a kind with expires_seconds is used, once in a quarter of that time.
+$$Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are past it.
 in_kind: its settings. in_now: the time of the call.
-Locks: none.$$;
+Locks: none that anybody waits for.$$;
 --;
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
     language plpgsql
@@ -1699,6 +1706,15 @@ declare
     v_rows bigint;
     v_kind record;
 begin
+    if not exists (select from queue_kind k where k.expires_seconds is not null) then
+        return 0;
+    end if;
+    begin
+        -- before any row, because who defines a kind has the table first
+        lock table queue_kind in row exclusive mode nowait;
+    exception when lock_not_available then
+        return 0;
+    end;
     for v_kind in
         select k.p_kind, in_now - (k.expires_seconds * 1000000)::bigint as since
         from queue_kind k

@@ -6,6 +6,15 @@ declare
     v_rows bigint;
     v_kind record;
 begin
+    if not exists (select from queue_kind k where k.expires_seconds is not null) then
+        return 0;
+    end if;
+    begin
+        -- before any row, because who defines a kind has the table first
+        lock table queue_kind in row exclusive mode nowait;
+    exception when lock_not_available then
+        return 0;
+    end;
     for v_kind in
         select k.p_kind, in_now - (k.expires_seconds * 1000000)::bigint as since
         from queue_kind k

@@ -1,5 +1,5 @@
--- When kinds with expires_seconds were last used. Only ever appended, so that nobody waits for anybody; the next look at the
--- kind removes all but the newest.
+-- When kinds with expires_seconds were last used. Only ever appended, so that nobody waits for anybody; who
+-- appends removes what is too old to count.
 create table queue_use (
     p_kind  text collate "C" not null,
     used_at bigint not null
