@@ -299,3 +299,14 @@ def test_C4_a_wrong_filter_is_refused_by_name(queue: Session, name: str, chosen:
         queue.replay("k", **chosen)
     with pytest.raises(InvalidParameter, match="to_kind"):
         queue.replay("k", to_kind="k" * 101)
+
+
+@pytest.mark.needs("inbox_later")
+def test_K8_what_had_landed_but_was_not_taken_in_yet_is_a_dead_letter(queue: Session) -> None:
+    queue.land([{"p_kind": "full", "p_key": "a", "payload": "1"}])
+    queue.drain("full")
+    queue.prune()
+    assert queue.peek("full") == []
+    assert keys(queue.peek("full.dead")) == ["a"]
+    queue.resume("full")
+    assert queue.redrive("full.dead") == Redriven(1, 0)
