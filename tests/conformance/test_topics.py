@@ -72,6 +72,8 @@ PATTERNS: dict[str, tuple[list[str], list[str]]] = {
     "a+b.(c|d)": (["a+b.(c|d)"], ["ab.c", "aab.d", "a+b.c"]),
     "[x]\\Q.^$\\E{2}": (["[x]\\Q.^$\\E{2}"], ["x.a"]),
     "a\nb.*": (["a\nb.c"], ["ab.c", "a.b"]),
+    "*.%|_": (["a.%|_"], ["a.b", "a.x|_", "a.%|y"]),
+    "#.a_b.#": (["a_b", "x.a_b.y"], ["axb", "x.axb.y"]),
     "größe.*": (["größe.ü"], ["grosse.ü", "GRÖSSE.ü"]),
 }
 

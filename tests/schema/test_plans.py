@@ -61,8 +61,8 @@ select queue_define('reply', '{"expires_seconds": 3600}');
 insert into queue_use (p_kind, used_at)
 select 'reply' || i %% 100, n.now - 60000000 + i
 from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
-insert into queue_subscription (pattern, p_kind, head, tail, matcher, subscribed_at)
-select s.pattern, 'copies' || s.i %% 9, s.head, s.tail, _queue_matcher(s.pattern), 0
+insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
+select s.pattern, 'copies' || s.i %% 9, s.head, s.tail, '%%', _queue_matcher(s.pattern), 0
 from generate_series(1, %(size)s) i
 cross join lateral (
     values (i, i || '.order.*', i || '.order', ''), (i, '*.' || i, '', i::text)) s (i, pattern, head, tail);

@@ -2832,7 +2832,7 @@ begin
             from json_table(v_heads, '$[*]' columns (head varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) h
                 straight_join queue_subscription s force index (queue_subscription_words)
                     on s.head = h.head and s.tail in ('', substring_index(in_topic, '.', -1))
-            where concat('.', in_topic) regexp s.matcher
+            where concat('.', in_topic) like s.sketch escape '|' and concat('.', in_topic) regexp s.matcher
             order by s.p_kind limit 1000000000) k
         limit 1000000000) m;
     set out_list = coalesce(out_list, '[]');
@@ -2920,7 +2920,7 @@ begin
     declare v_tries int default 0;
     declare v_changed boolean;
     declare v_now bigint;
-    declare v_left, v_word, v_head, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     again: loop
         begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
@@ -2929,20 +2929,23 @@ begin
             call queue_now(v_now);
             call _queue_check_topic(in_pattern, 'pattern');
             call _queue_check_kind(in_kind, 95, 'kind');
-            set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_matcher = '^';
+            set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
             while v_left <> '' do
                 set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
                 if v_word in ('*', '#') then
-                    set v_head = coalesce(v_head, v_before), v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
+                    set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
+                        v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
                 else
                     set v_before = concat_ws('.', nullif(v_before, ''), v_word),
+                        v_sketch = concat(v_sketch, '.', replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
                         v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
                 end if;
             end while;
             select count(*) = 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
             if v_changed then
-                insert into queue_subscription (pattern, p_kind, head, tail, matcher, subscribed_at)
-                values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), concat(v_matcher, '\\z'), v_now)
+                insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
+                values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
+                        concat(v_matcher, '\\z'), v_now)
                 on duplicate key update pattern = in_pattern;
             end if;
             call _queue_commit(v_own);

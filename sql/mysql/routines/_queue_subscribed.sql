@@ -22,7 +22,7 @@ begin
             from json_table(v_heads, '$[*]' columns (head varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) h
                 straight_join queue_subscription s force index (queue_subscription_words)
                     on s.head = h.head and s.tail in ('', substring_index(in_topic, '.', -1))
-            where concat('.', in_topic) regexp s.matcher
+            where concat('.', in_topic) like s.sketch escape '|' and concat('.', in_topic) regexp s.matcher
             order by s.p_kind limit 1000000000) k
         limit 1000000000) m;
     set out_list = coalesce(out_list, '[]');

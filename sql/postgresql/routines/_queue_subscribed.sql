@@ -7,7 +7,8 @@ declare
 begin
     return array(
         select distinct s.p_kind from queue_subscription s
-        where s.head = any (v_heads) and s.tail in ('', v_words[cardinality(v_words)]) and '.' || in_topic ~ s.matcher
+        where s.head = any (v_heads) and s.tail in ('', v_words[cardinality(v_words)])
+            and '.' || in_topic like s.sketch escape '|' and '.' || in_topic ~ s.matcher
         order by s.p_kind);
 end $$;
 
