@@ -8,7 +8,7 @@ begin
     return array(
         select distinct s.p_kind from queue_subscription s
         where s.head = any (v_heads) and s.tail in ('', v_words[cardinality(v_words)])
-            and '.' || in_topic like s.sketch escape '|' and '.' || in_topic ~ s.matcher
+            and case when '.' || in_topic like s.sketch escape '|' then '.' || in_topic ~ s.matcher end -- in this order
         order by s.p_kind);
 end $$;
 
