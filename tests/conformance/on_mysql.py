@@ -35,7 +35,8 @@ select 'message', q.p_kind, q.p_key, concat_ws(' ', coalesce(cast(q.payload as c
     concat('errors ', json_length(q.errors)))
 from delayed_queue q cross join {CLOCK} c where left(q.p_kind, char_length(%(prefix)s)) = %(prefix)s
 union all
-select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds + 0e0, case when k.paused then 'paused' end)
+select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds + 0e0, case when k.paused then 'paused' end,
+    case when k.draining then 'drained' end)
 from queue_kind k where left(k.p_kind, char_length(%(prefix)s)) = %(prefix)s
 union all
 select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h
