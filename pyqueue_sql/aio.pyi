@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Generic, Unpack
 
 import aiomysql  # pyright: ignore[reportMissingTypeStubs]
@@ -17,10 +18,20 @@ from pyqueue_sql.models import (
     Reaped,
     Redriven,
     RemoveOutcome,
+    Schedule,
+    Scheduled,
     Stats,
+    Subscription,
     WorkerState,
 )
-from pyqueue_sql.options import DefineOptions, HeartbeatOptions, MoveOptions, NackOptions, PushOptions
+from pyqueue_sql.options import (
+    DefineOptions,
+    HeartbeatOptions,
+    MoveOptions,
+    NackOptions,
+    PushOptions,
+    ScheduleOptions,
+)
 
 C = TypeVar(
     "C",
@@ -73,6 +84,7 @@ class AsyncQueue(Generic[C]):
     async def drop(self, kind: str) -> Kind: ...
     async def pause(self, kind: str) -> bool: ...
     async def resume(self, kind: str) -> bool: ...
+    async def drain(self, kind: str) -> bool: ...
     async def redrive(self, kind: str, max_messages: int | None = None) -> Redriven: ...
     async def wait(self, kinds: str | Iterable[str], timeout_seconds: float | None = None) -> str | None: ...
     async def listen(self, kinds: str | Iterable[str]) -> list[Listening]: ...
@@ -84,3 +96,26 @@ class AsyncQueue(Generic[C]):
     async def history(
         self, kind: str | None = None, key: str | None = None, *, max_messages: int = 100
     ) -> list[Ended]: ...
+    async def replay(
+        self,
+        kind: str,
+        *,
+        outcome: str | None = None,
+        key: str | None = None,
+        start: datetime | int | str | None = None,
+        end: datetime | int | str | None = None,
+        limit: int | None = None,
+        to_kind: str | None = None,
+    ) -> Redriven: ...
+    async def subscribe(self, pattern: str, kind: str) -> bool: ...
+    async def unsubscribe(self, pattern: str, kind: str) -> bool: ...
+    async def publish(
+        self, topic: str, key: str | None = None, payload: Any = None, **options: Unpack[PushOptions]
+    ) -> list[Pushed]: ...
+    async def subscriptions(self) -> list[Subscription]: ...
+    async def schedule(
+        self, name: str, kind: str, payload: Any = None, **options: Unpack[ScheduleOptions]
+    ) -> Scheduled: ...
+    async def unschedule(self, name: str) -> bool: ...
+    async def tick(self) -> int: ...
+    async def schedules(self) -> list[Schedule]: ...

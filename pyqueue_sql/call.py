@@ -21,7 +21,10 @@ from pyqueue_sql.models import (
     Reaped,
     Redriven,
     RemoveOutcome,
+    Schedule,
+    Scheduled,
     Stats,
+    Subscription,
     WorkerState,
     to_messages,
 )
@@ -91,13 +94,14 @@ _OUTCOME = _columns("receipt, outcome")
 _KIND = _columns(
     "p_kind, timeout_seconds number, max_attempts, backoff_seconds number, backoff_factor number,"
     " backoff_max_seconds number, jitter number, dead_letter_kind, paused boolean,"
-    " dedup_seconds number, history_seconds number, payload_shape json"
+    " dedup_seconds number, history_seconds number, payload_shape json, draining boolean,"
+    " expires_seconds number"
 )
 _STATS = _columns(
     "p_kind, paused boolean, ready count, scheduled count, reserved count, expired count, waiting count,"
     " total count, next_at timestamp, oldest_ready_seconds number, pushed_total count, reserved_total count,"
     " popped_total count, acked_total count, nacked_total count, moved_total count, dead_total count,"
-    " expired_total count"
+    " expired_total count, draining boolean"
 )
 _ENDED = _columns(
     "p_kind, p_key, entry, outcome, to_kind, payload json, payload_bytes, headers json, priority,"
@@ -139,6 +143,25 @@ _LISTEN = Routine("queue_listen", ("json",), _LISTENING)
 _BEAT = Routine("queue_heartbeat", ("text", "json"), _HEARTBEAT)
 _REAP = Routine("queue_reap", (), _columns("worker, freed count"))
 _WORKERS = Relation("queue_workers", _WORKER, order="worker")
+_DRAIN = Routine("queue_drain", ("text",), _CHANGED, scalar=True)
+_REPLAY = Routine("queue_replay", ("text", "json"), _columns("went count, stayed count"))
+_SUBSCRIBE = Routine("queue_subscribe", ("text", "text"), _CHANGED, scalar=True)
+_UNSUBSCRIBE = Routine("queue_unsubscribe", ("text", "text"), _CHANGED, scalar=True)
+_PUBLISH = Routine("queue_publish", ("text", "text", "json", "json"), _PUSHED)
+_SUBSCRIPTIONS = Relation(
+    "queue_subscriptions", _columns("pattern, p_kind, subscribed_at timestamp"), order="pattern, p_kind"
+)
+_SCHEDULE = Routine("queue_schedule", ("text", "text", "json", "json"), _columns("name, p_kind, next_at"))
+_UNSCHEDULE = Routine("queue_unschedule", ("text",), _CHANGED, scalar=True)
+_TICK = Routine("queue_tick", (), _columns("ticked count"), scalar=True)
+_SCHEDULES = Relation(
+    "queue_schedules",
+    _columns(
+        "name, p_kind, payload json, push_options json, rule json, catch_up, paused boolean, until timestamp,"
+        " next_at timestamp, last_at timestamp"
+    ),
+    order="name",
+)
 _STATS_OF_ALL = Relation("queue_stats", _STATS, order="p_kind")
 _STATS_OF_ONE = Relation("queue_stats", _STATS, ("p_kind",))
 
@@ -208,6 +231,22 @@ def _workers(rows: Sequence[Row]) -> list[WorkerState]:
 
 def _reaped(rows: Sequence[Row]) -> list[Reaped]:
     return [Reaped(*row) for row in rows]
+
+
+def _published(rows: Sequence[Row]) -> list[Pushed]:
+    return [Pushed(*row) for row in rows]
+
+
+def _subscriptions(rows: Sequence[Row]) -> list[Subscription]:
+    return [Subscription(*row) for row in rows]
+
+
+def _scheduled(rows: Sequence[Row]) -> Scheduled:
+    return Scheduled(*rows[0])
+
+
+def _schedules(rows: Sequence[Row]) -> list[Schedule]:
+    return [Schedule(*row) for row in rows]
 
 
 def _scalar(rows: Sequence[Row]) -> Any:
@@ -379,3 +418,53 @@ def history(kind: str | None, key: str | None, max_messages: int) -> Call[list[E
     """Look at what ended."""
     given = tuple(one for one in (kind, key) if one is not None)
     return Call(_HISTORY[kind is not None, key is not None], (*given, max_messages), _ended)
+
+
+def drain(kind: str) -> Call[bool]:
+    """Take nothing in any more."""
+    return Call(_DRAIN, (kind,), _scalar)
+
+
+def replay(kind: str, chosen: Mapping[str, Any]) -> Call[Redriven]:
+    """Put what is in the history back."""
+    return Call(_REPLAY, (kind, render(chosen)), _redriven)
+
+
+def subscribe(pattern: str, kind: str) -> Call[bool]:
+    """Have a kind get copies."""
+    return Call(_SUBSCRIBE, (pattern, kind), _scalar)
+
+
+def unsubscribe(pattern: str, kind: str) -> Call[bool]:
+    """Have a kind get no more copies."""
+    return Call(_UNSUBSCRIBE, (pattern, kind), _scalar)
+
+
+def publish(topic: str, key: str | None, payload: Any, options: Mapping[str, Any]) -> Call[list[Pushed]]:
+    """Put a copy into every kind that is subscribed."""
+    return Call(_PUBLISH, (topic, key, to_json(payload), render(options)), _published)
+
+
+def subscriptions() -> Call[list[Subscription]]:
+    """Look at who is subscribed."""
+    return Call(_SUBSCRIPTIONS, (), _subscriptions)
+
+
+def schedule(name: str, kind: str, payload: Any, options: Mapping[str, Any]) -> Call[Scheduled]:
+    """Have a message pushed again and again."""
+    return Call(_SCHEDULE, (name, kind, to_json(payload), render(options)), _scheduled)
+
+
+def unschedule(name: str) -> Call[bool]:
+    """Push it no more."""
+    return Call(_UNSCHEDULE, (name,), _scalar)
+
+
+def tick() -> Call[int]:
+    """Push what the schedules are due for."""
+    return Call(_TICK, (), _scalar)
+
+
+def schedules() -> Call[list[Schedule]]:
+    """Look at the schedules."""
+    return Call(_SCHEDULES, (), _schedules)

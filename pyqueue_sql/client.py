@@ -17,12 +17,24 @@ from pyqueue_sql.models import (
     Reaped,
     Redriven,
     RemoveOutcome,
+    Schedule,
+    Scheduled,
     Stats,
+    Subscription,
     WorkerState,
 )
-from pyqueue_sql.options import DefineOptions, HeartbeatOptions, MoveOptions, NackOptions, PushOptions
+from pyqueue_sql.options import (
+    DefineOptions,
+    HeartbeatOptions,
+    MoveOptions,
+    NackOptions,
+    PushOptions,
+    ScheduleOptions,
+)
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import psycopg
     import pymysql
     import sqlalchemy
@@ -254,8 +266,15 @@ class Queue(Generic[C]):
         return self._run(call.pause(kind))
 
     def resume(self, kind: str) -> bool:
-        """Go on with deliveries of a kind; returns whether that changed anything."""
+        """Go on with deliveries of a kind, and take in again; returns whether that changed anything."""
         return self._run(call.resume(kind))
+
+    def drain(self, kind: str) -> bool:
+        """Have a kind take nothing in any more and finish what is there; returns whether that is new.
+
+        Pushes and moves into it raise `Refused` until `resume`. It is empty when `total` of `stats` is 0.
+        """
+        return self._run(call.drain(kind))
 
     def redrive(self, kind: str, max_messages: int | None = None) -> Redriven:
         """Send dead letters back to where they came from.
@@ -335,3 +354,95 @@ class Queue(Generic[C]):
             The newest first.
         """
         return self._run(call.history(kind, key, max_messages))
+
+    def replay(
+        self,
+        kind: str,
+        *,
+        outcome: str | None = None,
+        key: str | None = None,
+        start: datetime | int | str | None = None,
+        end: datetime | int | str | None = None,
+        limit: int | None = None,
+        to_kind: str | None = None,
+    ) -> Redriven:
+        """Put what is in the history back, as new messages.
+
+        Args:
+            kind: the queue whose history it is.
+            outcome: only what ended so: acked, popped, moved, dead or removed.
+            key: only with this key.
+            start: only what ended at this time or later.
+            end: only what ended before this time.
+            limit: how many to look at, the oldest first; 1000 unless given.
+            to_kind: where it goes; None: back to `kind`.
+
+        Returns:
+            How many went, and how many stayed because their key is taken there.
+        """
+        chosen = {"outcome": outcome, "p_key": key, "from": start, "to": end, "limit": limit}
+        return self._run(call.replay(kind, {**chosen, "to_kind": to_kind}))
+
+    def subscribe(self, pattern: str, kind: str) -> bool:
+        """Have a kind get a copy of what is published to topics of a pattern; returns whether that is new.
+
+        Args:
+            pattern: words with a dot between them; the word * is one word, # any number of words.
+            kind: the queue.
+        """
+        return self._run(call.subscribe(pattern, kind))
+
+    def unsubscribe(self, pattern: str, kind: str) -> bool:
+        """End a subscription; returns whether there was one."""
+        return self._run(call.unsubscribe(pattern, kind))
+
+    def publish(
+        self, topic: str, key: str | None = None, payload: Any = None, **options: Unpack[PushOptions]
+    ) -> list[Pushed]:
+        """Put a copy of a message into every kind that is subscribed to its topic, all or none.
+
+        Args:
+            topic: words with a dot between them.
+            key: of each copy; None: a time-ordered UUID, the same for all.
+            payload: as for `push`.
+            **options: see `PushOptions`.
+
+        Returns:
+            One a kind, in their order; an empty list where nobody is subscribed.
+        """
+        return self._run(call.publish(topic, key, payload, options))
+
+    def subscriptions(self) -> list[Subscription]:
+        """Look at who is subscribed to what, by pattern."""
+        return self._run(call.subscriptions())
+
+    def schedule(
+        self, name: str, kind: str, payload: Any = None, **options: Unpack[ScheduleOptions]
+    ) -> Scheduled:
+        """Have a message pushed again and again; replaces the schedule of that name.
+
+        Args:
+            name: 1 to 100 characters.
+            kind: the queue.
+            payload: as for `push`.
+            **options: see `ScheduleOptions`.
+
+        Returns:
+            When it is due first. Somebody has to call `tick` then.
+        """
+        return self._run(call.schedule(name, kind, payload, options))
+
+    def unschedule(self, name: str) -> bool:
+        """End a schedule; returns whether there was one."""
+        return self._run(call.unschedule(name))
+
+    def tick(self) -> int:
+        """Push what the schedules are due for; returns how many messages were made.
+
+        Call it every second or so, from as many places as you like: an occurrence makes one message.
+        """
+        return self._run(call.tick())
+
+    def schedules(self) -> list[Schedule]:
+        """Look at the schedules, by name."""
+        return self._run(call.schedules())

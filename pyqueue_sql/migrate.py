@@ -39,6 +39,9 @@ TABLES = frozenset(
         "queue_stage_part",
         "queue_stream_part",
         "queue_worker",
+        "queue_recurring",
+        "queue_subscription",
+        "queue_use",
         VERSION_TABLE,
     }
 )

@@ -17,6 +17,7 @@ MICROSECOND = timedelta(microseconds=1)
 PushOutcome = Literal["created", "ignored", "replaced", "held"]
 RemoveOutcome = Literal["removed", "held", "absent"]
 ReceiptOutcome = Literal["acked", "extended", "retry", "dead", "moved", "duplicate", "lost"]
+CatchUp = Literal["all", "last", "skip"]
 EndOutcome = Literal["acked", "popped", "moved", "dead", "removed"]
 State = Literal["scheduled", "ready", "reserved", "expired", "waiting"]
 
@@ -135,6 +136,10 @@ class Kind:
     """How long `history` keeps what ended; 0: not at all."""
     payload_shape: dict[str, Any] | None
     """The fields that a payload must have, and their types."""
+    draining: bool
+    """Whether it takes nothing in."""
+    expires_seconds: float | None
+    """It goes when it is unused for so long; None: never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """How many dead letters went back, and how many stayed because their key is taken there."""
+    """How many dead letters, or messages of the history, went back, and how many stayed."""
 
     went: int
     stayed: int
@@ -249,3 +254,43 @@ class Stats:
     moved_total: int
     dead_total: int
     expired_total: int
+    draining: bool
+    """Whether it takes nothing in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """Which kind gets a copy of what is published to topics of a pattern."""
+
+    pattern: str
+    kind: str
+    subscribed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """What became of `schedule`."""
+
+    name: str
+    kind: str
+    next_at: int | None
+    """When it is due first; None: it has ended already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What is pushed again and again."""
+
+    name: str
+    kind: str
+    payload: Any
+    push_options: dict[str, Any]
+    rule: dict[str, Any]
+    """every_seconds, daily_at or cron, and time_zone."""
+    catch_up: CatchUp
+    paused: bool
+    until: datetime | None
+    next_at: datetime | None
+    """None: never again."""
+    last_at: datetime | None
+    """For when it last made a message."""

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, TypedDict
 
 from pyqueue_sql.errors import InvalidOption, InvalidPayload, QueueError
-from pyqueue_sql.models import to_microseconds
+from pyqueue_sql.models import CatchUp, to_microseconds
 
 OnDuplicate = Literal["ignore", "replace", "keep_time", "push_back"]
 
@@ -118,6 +118,35 @@ class DefineOptions(TypedDict, total=False):
     """For how long what ended is kept for `history`; 0: not at all."""
     payload_shape: Mapping[str, str] | None
     """Fields that a payload must have, and their types: string, number, integer, boolean, object or array."""
+    expires_seconds: float | None
+    """It goes, with its messages, when it is unused for so long; None: never."""
+
+
+class ScheduleOptions(TypedDict, total=False):
+    """Options of `schedule`: one of every_seconds, daily_at and cron, and any of the others."""
+
+    every_seconds: float | None
+    """Whenever the time since 1970 can be divided by it."""
+    daily_at: str | None
+    """A time of the day, "09:30"."""
+    cron: str | None
+    """Minute, hour, day, month and weekday as in cron, perhaps with seconds as a sixth field at the end."""
+    time_zone: str | None
+    """Of daily_at and cron: an offset, "+02:00", or a name that the server knows; UTC unless given."""
+    catch_up: CatchUp | None
+    """What becomes of what is found late: last (one message, the default), all, or skip."""
+    until: datetime | int | str | None
+    """When it ends."""
+    paused: bool | None
+    """Whether nothing is made."""
+    delay_seconds: float | None
+    """Deliver so many seconds after that."""
+    priority: int | None
+    """Higher first."""
+    headers: Mapping[str, Any] | None
+    """String keys, scalar values."""
+    max_attempts: int | None
+    """Deliveries that a message may have."""
 
 
 _encode: Callable[[Any], str] = json.JSONEncoder(
@@ -152,19 +181,19 @@ def plain(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> dict[str,
         nullable: names for which None is a value.
 
     Raises:
-        InvalidOption: scheduled_at is a datetime without a time zone.
+        InvalidOption: one is a datetime without a time zone.
     """
     given = {
         name: value
         for name, value in options.items()
         if value is not UNSET and (value is not None or name in nullable)
     }
-    at = given.get("scheduled_at")
-    if isinstance(at, datetime):
-        try:
-            given["scheduled_at"] = to_microseconds(at)
-        except ValueError as cause:
-            raise InvalidOption(f"option scheduled_at: {cause}") from cause
+    for name, value in given.items():
+        if isinstance(value, datetime):
+            try:
+                given[name] = to_microseconds(value)
+            except ValueError as cause:
+                raise InvalidOption(f"option {name}: {cause}") from cause
     return given
 
 

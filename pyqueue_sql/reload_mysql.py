@@ -32,6 +32,8 @@ LOCK_TIMEOUT_S = 1
 TRIES = 30
 LOCK_TIMED_OUT = 1205
 NEEDS_TRUST = {1418, 1419}
+DONE_BEFORE = {1060, 1061, 1091}
+"""A column or an index that is there already, or gone already: what was broken off is run again."""
 NO_TRUST = "the binary log is on and log_bin_trust_function_creators is off"
 NO_ROLE = {1133, 1410, 1698, 1959, 3523}
 DROP = re.compile(r"(?mi)^drop (procedure|function|trigger) if exists ")
@@ -69,7 +71,16 @@ def run(connection: Connection, parts: Mapping[str, list[str]]) -> None:
                 _optional(connection, texts)
             else:
                 for text in texts:
-                    execute(connection, text)
+                    _change(connection, text)
+
+
+def _change(connection: Connection, text: str) -> None:
+    """Change a table, unless that has been done before."""
+    try:
+        execute(connection, text)
+    except DBAPIError as error:
+        if errno(error) not in DONE_BEFORE:
+            raise
 
 
 def execute(connection: Connection, text: str) -> Any:

@@ -107,12 +107,14 @@ def statements(revision: str, part: str, dialect: str = "postgresql") -> list[st
     return [text.strip().removesuffix(";") for text in file.read_text(encoding="utf-8").split(SEPARATOR)]
 
 
-def run(revision: str, *parts: str) -> None:
+def run(revision: str, *parts: str, anew: str = "") -> None:
     """Run frozen files in the current schema (the first of the search path), or in the current database.
 
     Args:
         revision: the revision's id.
         *parts: up, routines, down or optional, in that order of running; a dialect may have none of them.
+        anew: a view that has fewer columns there than it has now, which only PostgreSQL can't replace. It is
+            dropped where it is created, because until the end others wait for it.
     """
     context = op.get_context()
     dialect = dialect_of(context)
@@ -125,6 +127,8 @@ def run(revision: str, *parts: str) -> None:
     elif any(found.values()):
         before, after = PINS[dialect]
         for text in itertools.chain(before, *found.values(), after):
+            if anew and f"create or replace view {anew} " in text:
+                execute(context, f"drop view {anew}")
             execute(context, text)
 
 

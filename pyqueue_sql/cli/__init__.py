@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import click
 
-from pyqueue_sql.cli import consumers, kinds, messages, pipeline, producers, schema, worker, workers
+from pyqueue_sql.cli import (
+    consumers,
+    kinds,
+    messages,
+    pipeline,
+    producers,
+    recurring,
+    schema,
+    worker,
+    workers,
+)
 from pyqueue_sql.cli.common import Commands
 
 
@@ -52,3 +62,4 @@ main.add_section("Producers", producers.COMMANDS)
 main.add_section("Consumers", (*worker.COMMANDS, *consumers.COMMANDS, *workers.CONSUMERS))
 main.add_section("Spark", (pipeline.pipeline,))
 main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS, *workers.OPERATORS))
+main.add_section("By itself", recurring.COMMANDS)

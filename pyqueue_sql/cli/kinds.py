@@ -1,16 +1,18 @@
-"""Commands for operators, about kinds: define, drop, pause, resume, stats, redrive, prune."""
+"""Commands for operators, about kinds: their settings, counts and what has ended."""
 
 from __future__ import annotations
 
 import dataclasses
 import sys
 from datetime import UTC
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from pyqueue_sql import Queue, Stats
 from pyqueue_sql.cli.common import aligned, emit, from_json_object, given, max_option, with_queue
+from pyqueue_sql.cli.producers import when
+from pyqueue_sql.models import EndOutcome
 
 TABLE = (
     "kind",
@@ -37,6 +39,7 @@ TABLE = (
 @click.option("--dead-letter-kind", help="Where the dead go; KIND.dead unless given.")
 @click.option("--dedup", "dedup_seconds", type=float, help="Seconds that a key is remembered after its end.")
 @click.option("--history", "history_seconds", type=float, help="Seconds that what ended is kept.")
+@click.option("--expires", "expires_seconds", type=float, help="It goes when unused for so many seconds.")
 @click.option(
     "--shape",
     "payload_shape",
@@ -93,12 +96,25 @@ def pause(queue: Queue, kind: str) -> None:
 @click.argument("kind")
 @with_queue
 def resume(queue: Queue, kind: str) -> None:
-    """Go on with deliveries of KIND.
+    """Go on with deliveries of KIND, and take in again.
 
     \b
       pyqueue resume mail
     """
     emit(kind=kind, changed=queue.resume(kind))
+
+
+@click.command()
+@click.argument("kind")
+@with_queue
+def drain(queue: Queue, kind: str) -> None:
+    """Have KIND take nothing in any more and finish what is there, until resume.
+
+    \b
+      pyqueue drain mail
+      pyqueue stats mail | jq .total
+    """
+    emit(kind=kind, changed=queue.drain(kind))
 
 
 @click.command()
@@ -144,6 +160,25 @@ def redrive(queue: Queue, kind: str, max_messages: int | None) -> None:
 
 
 @click.command()
+@click.argument("kind")
+@click.option("--outcome", type=click.Choice(get_args(EndOutcome)), help="Only what ended so.")
+@click.option("--key", help="Only what had this key.")
+@click.option("--from", "start", type=when, metavar="TIME", help="Only what ended then or later.")
+@click.option("--to", "end", type=when, metavar="TIME", help="Only what ended before then.")
+@click.option("--limit", type=int, help="Look at so many, the oldest first; 1000.")
+@click.option("--to-kind", help="Where it goes; back to KIND unless given.")
+@with_queue
+def replay(queue: Queue, kind: str, **chosen: Any) -> None:
+    """Put what is in the history of KIND back, as new messages. One whose key is taken stays.
+
+    \b
+      pyqueue replay mail --outcome dead --from 2030-01-01T09:00:00+01:00
+    """
+    done = queue.replay(kind, **chosen)
+    emit(kind=kind, went=done.went, stayed=done.stayed)
+
+
+@click.command()
 @click.option("--max", "max_rows", type=click.IntRange(min=1), help="At most so many rows.")
 @with_queue
 def prune(queue: Queue, max_rows: int | None) -> None:
@@ -155,4 +190,4 @@ def prune(queue: Queue, max_rows: int | None) -> None:
     emit(pruned=queue.prune(max_rows))
 
 
-COMMANDS = (define, drop, pause, resume, stats, redrive, prune)
+COMMANDS = (define, drop, pause, resume, drain, stats, redrive, replay, prune)

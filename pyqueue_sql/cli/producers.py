@@ -1,4 +1,4 @@
-"""The command for producers: push. And the options that a move has as well."""
+"""The commands for producers: push, publish. And the options that a move has as well."""
 
 from __future__ import annotations
 
@@ -88,4 +88,26 @@ def push(
     emit(kind=one.kind, key=one.key, scheduled_at=one.scheduled_at, outcome=one.outcome)
 
 
-COMMANDS = (push,)
+@click.command()
+@click.argument("topic")
+@click.argument("payload", type=from_json)
+@click.option("--key", help="The key of each copy; without one they get a UUID.")
+@delay_option
+@priority_option
+@headers_option
+@click.option("--max-attempts", type=int, help="Deliveries that a copy may have.")
+@on_duplicate_option
+@with_queue
+def publish(queue: Queue, topic: str, payload: Any, key: str | None, **options: Any) -> None:
+    """Put a copy of a message into every kind that is subscribed to TOPIC, all or none.
+
+    Prints what became of each; nothing where nobody is subscribed.
+
+    \b
+      pyqueue publish order.7.paid '{"id": 7}' --key order/7
+    """
+    for one in queue.publish(topic, key, payload, **given(**options)):
+        emit(kind=one.kind, key=one.key, scheduled_at=one.scheduled_at, outcome=one.outcome)
+
+
+COMMANDS = (push, publish)

@@ -20,6 +20,9 @@ source tables/queue_stage_part.sql
 source tables/queue_stage.sql
 source tables/queue_stage_done.sql
 source tables/queue_stream_part.sql
+source tables/queue_use.sql
+source tables/queue_subscription.sql
+source tables/queue_recurring.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
@@ -44,6 +47,7 @@ source routines/_queue_number.sql
 source routines/_queue_integer.sql
 source routines/_queue_boolean.sql
 source routines/_queue_text.sql
+source routines/_queue_instant.sql
 source routines/_queue_schedule.sql
 source routines/_queue_push_options.sql
 source routines/_queue_message.sql
@@ -137,6 +141,38 @@ source routines/_queue_stream_fail.sql
 source routines/_queue_stream_reserve.sql
 source routines/_queue_stream_commit.sql
 
+-- routines: kinds that expire
+source routines/_queue_use.sql
+source routines/_queue_expire.sql
+source routines/_queue_define_expires.sql
+
+-- routines: topics
+source routines/_queue_check_topic.sql
+source routines/_queue_subscribed.sql
+source routines/_queue_publish.sql
+source routines/queue_subscribe.sql
+source routines/queue_unsubscribe.sql
+source routines/queue_publish.sql
+
+-- routines: schedules
+source routines/_queue_cron_field.sql
+source routines/_queue_rule.sql
+source routines/_queue_zone_offset.sql
+source routines/_queue_zone_change.sql
+source routines/_queue_next_local.sql
+source routines/_queue_next_tick.sql
+source routines/_queue_last_tick.sql
+source routines/_queue_recur.sql
+source routines/_queue_tick.sql
+source routines/queue_schedule.sql
+source routines/queue_unschedule.sql
+source routines/queue_tick.sql
+
+-- routines: drain and replay
+source routines/queue_drain.sql
+source routines/_queue_replay.sql
+source routines/queue_replay.sql
+
 -- routines: producers
 source routines/queue_push.sql
 source routines/queue_push_bytes.sql
@@ -185,3 +221,5 @@ source routines/queue_prune.sql
 source views/queue_messages.sql
 source views/queue_stats.sql
 source views/queue_workers.sql
+source views/queue_subscriptions.sql
+source views/queue_schedules.sql

@@ -25,7 +25,8 @@ exception when insufficient_privilege then
 end $$;
 
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_worker, queue_messages, queue_stats, queue_workers from public;
+    queue_worker, queue_use, queue_subscription, queue_recurring, queue_messages, queue_stats, queue_workers, queue_subscriptions,
+    queue_schedules from public;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
     queue_event_12, queue_event_13, queue_event_14, queue_event_15 from public;
@@ -149,7 +150,29 @@ revoke all on function
     queue_resume(text),
     queue_time(timestamptz),
     queue_timestamp(bigint),
-    queue_wait(jsonb, numeric)
+    queue_wait(jsonb, numeric),
+    _queue_check_topic(text, text),
+    _queue_cron_field(text, integer, integer, text),
+    _queue_expire(bigint, bigint),
+    _queue_instant(jsonb, text),
+    _queue_last_tick(queue_recurring, bigint),
+    _queue_matcher(text),
+    _queue_next_local(queue_recurring, bigint),
+    _queue_next_tick(queue_recurring, bigint),
+    _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint),
+    _queue_rule(jsonb),
+    _queue_subscribed(text),
+    _queue_use(queue_kind, bigint),
+    _queue_zone_change(text, bigint, bigint),
+    _queue_zone_offset(text, bigint),
+    queue_drain(text),
+    queue_publish(text, text, jsonb, jsonb),
+    queue_replay(text, jsonb),
+    queue_schedule(text, text, jsonb, jsonb),
+    queue_subscribe(text, text),
+    queue_tick(),
+    queue_unschedule(text),
+    queue_unsubscribe(text, text)
     from public;
 
 do $$
@@ -161,6 +184,7 @@ begin
             queue_push_bytes(text, text, bytea, jsonb),
             queue_push_many(text, jsonb, jsonb)
             to queue_producer;
+        grant execute on function queue_publish(text, text, jsonb, jsonb) to queue_producer;
         grant execute on function
             queue_reserve(text, text, integer, jsonb),
             queue_pop(text, integer, jsonb),
@@ -208,8 +232,17 @@ begin
             queue_time(timestamptz),
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
+        grant execute on function queue_tick() to queue_consumer, queue_operator;
+        grant execute on function
+            queue_subscribe(text, text),
+            queue_unsubscribe(text, text),
+            queue_schedule(text, text, jsonb, jsonb),
+            queue_unschedule(text),
+            queue_drain(text),
+            queue_replay(text, jsonb)
+            to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
-        grant select on queue_messages, queue_stats, queue_workers, queue_history to queue_operator;
+        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules to queue_operator;
     end if;
 end $$;

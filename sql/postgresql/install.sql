@@ -20,6 +20,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_stage.sql
 \ir tables/queue_stage_done.sql
 \ir tables/queue_stream_part.sql
+\ir tables/queue_use.sql
+\ir tables/queue_subscription.sql
+\ir tables/queue_recurring.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -44,6 +47,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_integer.sql
 \ir routines/_queue_boolean.sql
 \ir routines/_queue_text.sql
+\ir routines/_queue_instant.sql
 \ir routines/_queue_schedule.sql
 \ir routines/_queue_push_options.sql
 \ir routines/_queue_message.sql
@@ -107,6 +111,35 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql
 
+-- routines: kinds that expire
+\ir routines/_queue_use.sql
+\ir routines/_queue_expire.sql
+
+-- routines: topics
+\ir routines/_queue_check_topic.sql
+\ir routines/_queue_matcher.sql
+\ir routines/_queue_subscribed.sql
+\ir routines/_queue_publish_onto.sql
+\ir routines/queue_subscribe.sql
+\ir routines/queue_unsubscribe.sql
+\ir routines/queue_publish.sql
+
+-- routines: schedules
+\ir routines/_queue_cron_field.sql
+\ir routines/_queue_rule.sql
+\ir routines/_queue_zone_offset.sql
+\ir routines/_queue_zone_change.sql
+\ir routines/_queue_next_local.sql
+\ir routines/_queue_next_tick.sql
+\ir routines/_queue_last_tick.sql
+\ir routines/queue_schedule.sql
+\ir routines/queue_unschedule.sql
+\ir routines/queue_tick.sql
+
+-- routines: drain and replay
+\ir routines/queue_drain.sql
+\ir routines/queue_replay.sql
+
 -- routines: producers
 \ir routines/queue_push.sql
 \ir routines/queue_push_bytes.sql
@@ -159,6 +192,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir views/queue_messages.sql
 \ir views/queue_stats.sql
 \ir views/queue_workers.sql
+\ir views/queue_subscriptions.sql
+\ir views/queue_schedules.sql
 
 -- roles and rights
 \ir grants.sql

@@ -106,13 +106,28 @@ CASES: dict[str, tuple[Case, Effect]] = {
     ),
     # what else there is to prune is counters, whose number is nobody's business
     "queue_prune": (lambda q, _: bool(q.prune()), {"ended old past": None}),
+    "queue_drain": (lambda q, w: q.drain(w.kind("mail")), {"kind mail": "300 drained"}),
+    "queue_replay": (
+        lambda q, w: q.replay(w.kind("old"), to_kind=w.kind("again")).went,
+        {"message again past": READY},
+    ),
+    "queue_publish": (
+        lambda q, w: [one.outcome for one in q.publish(w.kind("topic"), "new", 0)],
+        {"message mail new": READY},
+    ),
+    # what these change is theirs, and no message
+    "queue_subscribe": (lambda q, w: q.subscribe(w.kind("#"), w.kind("mail")), {}),
+    "queue_unsubscribe": (lambda q, w: q.unsubscribe(w.kind("topic"), w.kind("mail")), {}),
+    "queue_schedule": (lambda q, w: bool(q.schedule(w.kind("due"), "ticks", 1, every_seconds=9)), {}),
+    "queue_unschedule": (lambda q, w: q.unschedule(w.kind("due")), {}),
+    "queue_tick": (lambda q, _: bool(q.tick()), {}),
 }
 
 DISTURBERS: dict[str, Case] = {
     **{
         name: call
         for name, (call, _) in CASES.items()
-        if not name.endswith(("_many", "get", "peek", "prune"))
+        if not name.endswith(("_many", "get", "peek", "prune", "subscribe", "schedule", "tick"))
     },
     "replace what is ready": lambda q, w: q.push(w.kind("mail"), "1", 1, on_duplicate="replace"),
     "replace what is held": lambda q, w: q.push(w.kind("mail"), "held", 1, on_duplicate="replace"),
@@ -139,6 +154,8 @@ def make(queue: Session, clock: Clock) -> World:
     """A world with a message in every state, two that are ready, and a kind to drop."""
     world = World(f"w{next(_numbers)}")
     queue.define(world.kind("old"), history_seconds=1)
+    queue.subscribe(world.kind("topic"), world.kind("mail"))
+    queue.schedule(world.kind("due"), "ticks", 0, every_seconds=1)
     world.hold(queue, "old", "past")
     queue.ack(world.receipts["past"])
     clock.advance(2)

@@ -201,6 +201,10 @@ class Harness(ABC):
         """Whether a session's call waits for another transaction."""
 
     @abstractmethod
+    def learn_zone(self, name: str) -> None:
+        """See to it that the server knows a time zone."""
+
+    @abstractmethod
     def look(self, prefix: str) -> list[tuple[str, str, str, str]]:
         """Return all that others can see of the kinds that begin with a prefix, in a database with a clock.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pymysql
 
@@ -33,7 +35,8 @@ select 'message', q.p_kind, q.p_key, concat_ws(' ', coalesce(cast(q.payload as c
     concat('errors ', json_length(q.errors)))
 from delayed_queue q cross join {CLOCK} c where left(q.p_kind, char_length(%(prefix)s)) = %(prefix)s
 union all
-select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds + 0e0, case when k.paused then 'paused' end)
+select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds + 0e0, case when k.paused then 'paused' end,
+    case when k.draining then 'drained' end)
 from queue_kind k where left(k.p_kind, char_length(%(prefix)s)) = %(prefix)s
 union all
 select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h
@@ -102,6 +105,13 @@ def literal(value: str | bytes | None) -> bytes:
     return b"'" + given.replace(b"\\", b"\\\\").replace(b"'", b"''").replace(b"\0", b"\\0") + b"'"
 
 
+def _change(day: datetime, zone: ZoneInfo, offset: timedelta | None) -> datetime:
+    """Return when a zone changed to an offset, in the day before."""
+    while (day - timedelta(minutes=15)).astimezone(zone).utcoffset() == offset:
+        day -= timedelta(minutes=15)
+    return day
+
+
 class MysqlHarness(Harness):
     """Sessions on one database of MariaDB or MySQL."""
 
@@ -160,6 +170,33 @@ class MysqlHarness(Harness):
         # of all sessions, but nobody else is there; what says which one it is lags a tenth of a second behind
         [(_, number)] = self._watch("show global status like 'innodb_row_lock_current_waits'")
         return int(number) > 0
+
+    def learn_zone(self, name: str) -> None:
+        if self._watch("select 1 from mysql.time_zone_name where name = %s", [name]):
+            return
+        self._watch("insert into mysql.time_zone (use_leap_seconds) values ('N')")
+        [(number,)] = self._watch("select last_insert_id()")
+        types: dict[tuple[timedelta | None, str | None, bool], int] = {}
+        day = datetime(1990, 1, 1, tzinfo=UTC)
+        before = None
+        while day.year < 2037:
+            local = day.astimezone(ZoneInfo(name))
+            now = (local.utcoffset(), local.tzname(), bool(local.dst()))
+            if now != before:
+                at = _change(day, ZoneInfo(name), local.utcoffset()) if before else day
+                if now not in types:
+                    offset = int((now[0] or timedelta()).total_seconds())
+                    types[now] = len(types)
+                    self._watch(
+                        "insert into mysql.time_zone_transition_type values (%s, %s, %s, %s, %s)",
+                        [number, types[now], offset, now[2], now[1]],
+                    )
+                self._watch(
+                    "insert into mysql.time_zone_transition values (%s, %s, %s)",
+                    [number, int(at.timestamp()), types[now]],
+                )
+            before, day = now, day + timedelta(days=1)
+        self._watch("insert into mysql.time_zone_name values (%s, %s)", [name, number])
 
     def look(self, prefix: str) -> list[tuple[str, str, str, str]]:
         return self._watch(LOOK, {"prefix": prefix})

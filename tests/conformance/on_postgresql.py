@@ -20,7 +20,8 @@ select 'message', q.p_kind, q.p_key, concat_ws(' ', coalesce(q.payload::text, 'b
     q.pending - 'scheduled_at', 'errors ' || jsonb_array_length(q.errors))
 from delayed_queue q cross join (select queue_now() as now) n where starts_with(q.p_kind, %(prefix)s)
 union all
-select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds, case when k.paused then 'paused' end)
+select 'kind', k.p_kind, '', concat_ws(' ', k.timeout_seconds, case when k.paused then 'paused' end,
+    case when k.draining then 'drained' end)
 from queue_kind k where starts_with(k.p_kind, %(prefix)s)
 union all
 select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h where starts_with(h.p_kind, %(prefix)s)
@@ -124,6 +125,9 @@ class PostgresqlHarness(Harness):
     def waits(self, session: Session) -> bool:
         pid = session.connection.info.backend_pid
         return self._watch("select pg_blocking_pids(%s) <> '{}'", [pid]) == [(True,)]
+
+    def learn_zone(self, name: str) -> None:
+        assert self._watch("select from pg_timezone_names where name = %s", [name])
 
     def look(self, prefix: str) -> list[tuple[str, str, str, str]]:
         return self._watch(LOOK, {"prefix": prefix})

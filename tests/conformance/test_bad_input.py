@@ -73,6 +73,10 @@ def parameters() -> Iterator[Parameter]:
         (100, lambda q, _, v: q.pause(v)),
         (100, lambda q, _, v: q.resume(v)),
         (100, lambda q, _, v: q.redrive(v)),
+        (100, lambda q, _, v: [q.drain(v), q.resume(v)]),
+        (100, lambda q, _, v: q.replay(v)),
+        (95, lambda q, _, v: q.subscribe("a.b", v)),
+        (95, lambda q, _, v: q.schedule("a", v, 1, every_seconds=60)),
     ):
         yield Parameter("kind", texts, text_of(most), call)
     yield Parameter(
@@ -204,6 +208,8 @@ def numbers() -> Iterator[Parameter]:
         ("backoff_factor", number(1, 100), lambda q, k, v: q.define(k, backoff_factor=v)),
         ("backoff_max_seconds", number(0, year), lambda q, k, v: q.define(k, backoff_max_seconds=v)),
         ("jitter", number(0, 1), lambda q, k, v: q.define(k, jitter=v)),
+        ("expires_seconds", number(1, 315_360_000), lambda q, k, v: q.define(k, expires_seconds=v)),
+        ("priority", number(-32_768, 32_767, whole=True), lambda q, k, v: q.publish(k, "a", 1, priority=v)),
     ):
         yield Parameter(name, hostile.NUMBERS, sound, call)
     for name, sound, call in (
@@ -212,6 +218,7 @@ def numbers() -> Iterator[Parameter]:
         ("max_messages", count, lambda q, k, v: q.peek(k, v)),
         ("max_messages", number(1, 2**63 - 1, whole=True), lambda q, k, v: q.purge(k, v)),
         ("max_messages", number(1, 2**63 - 1, whole=True), lambda q, k, v: q.redrive(k, v)),
+        ("limit", number(1, 10_000, whole=True), lambda q, k, v: q.replay(k, limit=v)),
         ("max_rows", number(1, 1_000_000, whole=True), lambda q, _, v: q.prune(v)),
         ("seconds", number(0, year, none=False), lambda q, k, v: q.extend(held(q, k), v)),
         ("seconds", number(0, year, none=False), lambda q, k, v: q.extend_many([held(q, k)], v)),
@@ -323,6 +330,9 @@ RAW: dict[str, list[tuple[str | None, ...]]] = {
     "queue_purge": [("raw", "…")],
     "queue_redrive": [("raw", "…")],
     "queue_prune": [("…",)],
+    "queue_publish": [("t", "a", "…", None), ("t", "a", "1", "…")],
+    "queue_schedule": [("s", "raw", "…", '{"every_seconds": 60}'), ("s", "raw", "1", "…")],
+    "queue_replay": [("raw", "…")],
 }
 ANY_TEXT = {"queue_push": (0, 1), "queue_push_bytes": (0,), "queue_reserve": (0,)}
 """Where any text is sound, so that only bytes that are none are sent there."""

@@ -42,7 +42,7 @@ FINISHED = ["receipt", "outcome"]
 SETTINGS = [
     *("p_kind", "timeout_seconds", "max_attempts", "backoff_seconds", "backoff_factor"),
     *("backoff_max_seconds", "jitter", "dead_letter_kind", "paused", "dedup_seconds", "history_seconds"),
-    "payload_shape",
+    *("payload_shape", "draining", "expires_seconds"),
 ]
 
 COLUMNS = {
@@ -73,6 +73,14 @@ COLUMNS = {
     "queue_listen": ["p_kind", "channel", "ready", "next_at", "next_seconds"],
     "queue_heartbeat": ["worker", "alive", "started_at", "heartbeat_at", "expires_at", "reaps"],
     "queue_reap": ["worker", "freed"],
+    "queue_drain": ["changed"],
+    "queue_replay": ["went", "stayed"],
+    "queue_subscribe": ["changed"],
+    "queue_unsubscribe": ["changed"],
+    "queue_publish": PUSHED,
+    "queue_schedule": ["name", "p_kind", "next_at"],
+    "queue_unschedule": ["changed"],
+    "queue_tick": ["ticked"],
 }
 
 
@@ -109,7 +117,17 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_define", ("sick", None)
         yield "queue_pause", ("sick",)
         yield "queue_resume", ("sick",)
+        yield "queue_drain", ("sick",)
         yield "queue_drop", ("sick",)
+        yield "queue_subscribe", ("t", "k")
+        yield "queue_publish", ("t", "copy", "1", None)
+        yield "queue_publish", ("nobody", None, "1", None)
+        yield "queue_replay", ("k", None)
+        yield "queue_schedule", ("s", "k", "1", '{"every_seconds": 60}')
+        yield "queue_tick", ()
+    for _ in range(2):
+        yield "queue_unsubscribe", ("t", "k")
+        yield "queue_unschedule", ("s",)
     yield "queue_define", ("sick", '{"timeout_seconds": 5, "payload_shape": {"to": "string"}}')
     yield "queue_prune", (None,)
     for kinds in ('["k", "nothing"]', '"nothing"'):

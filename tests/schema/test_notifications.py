@@ -231,6 +231,26 @@ def leave_dead(queue: Queue) -> str:
     return receipt
 
 
+def end(queue: Queue) -> str:
+    """Have a message in the history; return its kind."""
+    queue.define("source", history_seconds=60)
+    queue.ack(hold(queue))
+    return "source"
+
+
+def subscribe(queue: Queue) -> str:
+    """Subscribe a kind to a topic; return that."""
+    assert queue.subscribe("topic", "source")
+    return "topic"
+
+
+def fall_due(queue: Queue) -> str:
+    """Make a schedule that is due."""
+    queue.schedule("tick", "source", every_seconds=1)
+    queue.connection.execute("update queue_recurring set next_at = queue_now() - 1")
+    return "tick"
+
+
 def pause(queue: Queue) -> str:
     """Pause a kind; return its name."""
     assert queue.pause("source")
@@ -263,6 +283,9 @@ WAKES: dict[str, Case] = {
     "dead letter": ("source.dead", hold, lambda queue, receipt: queue.nack(receipt, final=True)),
     "redrive": ("source", die, lambda queue, _: queue.redrive("source.dead")),
     "pending": ("source", push_onto, lambda queue, receipt: queue.ack(receipt)),
+    "replay": ("source", end, lambda queue, kind: queue.replay(kind)),
+    "publish": ("source", subscribe, lambda queue, topic: queue.publish(topic, "b", 1)),
+    "tick": ("source", fall_due, lambda queue, _: queue.tick()),
     "resume": ("source", pause, lambda queue, kind: queue.resume(kind)),
     "pause": ("source", nothing, lambda queue, _: queue.pause("source")),
     "reap": ("source", leave_dead, lambda queue, _: queue.reap()),

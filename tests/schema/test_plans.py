@@ -56,7 +56,20 @@ from (select queue_now() as now) n cross join lateral generate_series(1, %(size)
 insert into queue_dedup (p_kind, p_key, ended_at)
 select 'past', 'past' || i, n.now - 60000000 + i
 from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
-select queue_define('past', '{"dedup_seconds": 60, "history_seconds": 60}')
+select queue_define('past', '{"dedup_seconds": 60, "history_seconds": 60}');
+select queue_define('reply', '{"expires_seconds": 3600}');
+insert into queue_use (p_kind, used_at)
+select 'reply' || i %% 100, n.now - 60000000 + i
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
+insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
+select s.pattern, 'copies' || s.i %% 9, s.head, s.tail, '%%', _queue_matcher(s.pattern), 0
+from generate_series(1, %(size)s) i
+cross join lateral (
+    values (i, i || '.order.*', i || '.order', ''), (i, '*.' || i, '', i::text)) s (i, pattern, head, tail);
+insert into queue_recurring (name, p_kind, payload, push_options, rule, every, catch_up, paused, next_at)
+select 's' || i, 'ticks', '1', '{}', '{}', 60000000, 'last', false,
+    n.now + case when i <= 5 then -1 else 3600000000 + i end
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i
 """
 
 _numbers = itertools.count(1)
@@ -105,7 +118,10 @@ def filled(
             conn.execute(DEAD)
             psycopg.ClientCursor(conn).execute(PAST, {"size": size})
             if analyzed:
-                conn.execute("vacuum analyze delayed_queue, queue_history, queue_dedup")
+                conn.execute(
+                    "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
+                    " queue_recurring"
+                )
         yield Filled(url, size)
 
 
@@ -236,7 +252,25 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_listen": query("""select * from queue_listen('["work", "other", "nothing"]')"""),
     "queue_wait": query("""select * from queue_wait('["nothing", "work"]', 0)"""),
     "queue_heartbeat": query("select * from queue_heartbeat('plan')"),
+    "queue_reserve expiring": query("select * from queue_reserve('reply', 'w', %s)", BATCH),
+    "queue_drop": query("select * from queue_drop('nobody')"),
+    "queue_subscribe": query("select * from queue_subscribe('7.order.*', 'copies7')"),
+    "queue_unsubscribe": query("select * from queue_unsubscribe('8.order.*', 'copies8')"),
+    "queue_publish": query("select * from queue_publish('7.order.paid', null, '1')"),
+    "queue_publish onto": query(
+        """select * from queue_publish('7.order.paid', 'a', '1', '{"on_duplicate": "replace"}')"""
+    ),
+    "queue_schedule": query("select * from queue_schedule('s7', 'ticks', '1', '{\"every_seconds\": 60}')"),
+    "queue_unschedule": query("select * from queue_unschedule('s8')"),
+    "queue_tick": query("select * from queue_tick()"),
+    "queue_replay": query(
+        "select * from queue_replay('past', %s)", Jsonb({"limit": BATCH, "to_kind": "again"})
+    ),
 }
+TABLES = (
+    *("delayed_queue", "queue_history", "queue_dedup"),
+    *("queue_use", "queue_subscription", "queue_recurring"),
+)
 PASSING = {
     "queue_reserve",
     "queue_pop",
@@ -253,9 +287,16 @@ PASSING = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_reads_the_queue_by_its_indexes_only(plans: Plans, name: str) -> None:
     nodes = CALLS[name](plans)
-    tables = ("delayed_queue", "queue_history", "queue_dedup", "queue_inbox", "queue_stage")
+    tables = (*TABLES, "queue_inbox", "queue_stage")
     scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation in tables]
-    unseen = ("queue_push", "queue_inbox", "queue_prune", "queue_heartbeat", "queue_stream_done")
+    unseen = (
+        "queue_push",
+        "queue_inbox",
+        "queue_prune",
+        "queue_heartbeat",
+        "queue_stream_done",
+        "queue_subscribe",
+    )
     if not name.startswith(unseen):
         assert scans, "no plan was seen"
     assert [str(one) for one in scans if one.kind not in ("Index Scan", "Index Only Scan", "Tid Scan")] == []
@@ -272,11 +313,7 @@ def test_a_call_sorts_no_more_than_its_batch(plans: Plans, name: str) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_touches_no_more_than_its_batch_and_what_is_held(plans: Plans, name: str) -> None:
-    nodes = [
-        node
-        for node in CALLS[name](plans)
-        if node.relation in ("delayed_queue", "queue_history", "queue_dedup") and node.kind.endswith("Scan")
-    ]
+    nodes = [node for node in CALLS[name](plans) if node.relation in TABLES and node.kind.endswith("Scan")]
     # the other tests of this file hold messages, too: at the most a batch each
     held = HELD + 3 * len(CALLS) * BATCH
     # a peek looks at the line and at the timetable
@@ -355,6 +392,8 @@ def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> No
         session.change(marks=0)
     if index.startswith("queue_dedup") and name == "queue_push":
         name = "queue_push remembered"
+    elif index.startswith("queue_use") and name == "queue_reserve":
+        name = "queue_reserve expiring"
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
     # a push puts its row in with ON CONFLICT: the index settles that, and is named there
     used = {node.index for node in nodes} | {

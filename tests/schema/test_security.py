@@ -14,7 +14,7 @@ from psycopg.errors import InsufficientPrivilege
 from pyqueue_sql import migrate
 from tests.schema.sources import install_text, routines
 
-PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many"} | {
+PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many", "queue_publish"} | {
     f"queue_stage_{verb}" for verb in ("begin", "publish", "abort")
 }
 WAITING = {"queue_wait", "queue_listen", "queue_heartbeat", "queue_reap"}
@@ -24,6 +24,8 @@ CONSUMER = (
     | {f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")}
 )
 CONSUMER |= {f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "done", "commit")}
+RUNNING_THE_SCHEDULES = {"queue_tick"}
+"""Consumers and operators may."""
 EVERYBODY = {"queue_now", "queue_time", "queue_timestamp"}
 PUBLIC = {name for name in routines() if not name.startswith("_")}
 OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY
@@ -110,7 +112,7 @@ def test_the_search_path_is_pinned_where_psql_installs(conn: psycopg.Connection,
     ("group", "allowed"),
     [
         ("queue_producer", PRODUCER | EVERYBODY),
-        ("queue_consumer", CONSUMER | EVERYBODY),
+        ("queue_consumer", CONSUMER | RUNNING_THE_SCHEDULES | EVERYBODY),
         ("queue_operator", OPERATOR | EVERYBODY | VIEWED),
         ("queue_admin", PUBLIC | VIEWED),
     ],
@@ -134,7 +136,10 @@ def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: ps
     looking = {
         (group, name, "select")
         for group in ("queue_operator", "queue_admin")
-        for name in ("queue_messages", "queue_stats", "queue_workers", "queue_history")
+        for name in (
+            *("queue_messages", "queue_stats", "queue_workers", "queue_history"),
+            *("queue_subscriptions", "queue_schedules"),
+        )
     }
     assert set(found) == looking | {
         (group, name, right)

@@ -120,7 +120,7 @@ class Traffic:
     def operate(self, queue: Queue) -> None:
         """Look, and clean up."""
         while not self._stop.is_set():
-            self.call(queue.stats, "mail")
+            self.call(queue.connection.execute, "select total from queue_stats")
             self.call(queue.peek, "mail")
             self.call(queue.prune, 1000)
 

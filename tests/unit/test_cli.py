@@ -30,7 +30,8 @@ __all__ = ["harness"]
 COMMANDS = {
     *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
     *("get", "pop", "extend", "history", "purge", "wait", "worker", "workers", "reap"),
-    *("define", "drop", "pause", "resume", "stats", "redrive", "prune"),
+    *("define", "drop", "pause", "resume", "drain", "stats", "redrive", "replay", "prune"),
+    *("publish", "subscribe", "unsubscribe", "subscriptions", "schedule", "unschedule", "schedules", "tick"),
 }
 
 
@@ -474,6 +475,31 @@ def test_no_connection_is_exit_code_4_without_the_password(url: str, command: tu
     assert result.exit_code == 4, result.output
     assert result.stderr.startswith("Error: ")
     assert "secret" not in result.output
+
+
+def test_what_happens_by_itself(harness: Harness):
+    pyqueue = Shell(harness.url)
+    changed = [{"pattern": "order.*", "kind": "mail", "changed": True}]
+    assert pyqueue.rows("subscribe", "order.*", "mail") == changed
+    assert [row["pattern"] for row in pyqueue.rows("subscriptions")] == ["order.*"]
+    (pushed,) = pyqueue.rows("publish", "order.paid", '{"id": 7}', "--key", "k", "--priority", "2")
+    assert (pushed["kind"], pushed["key"], pushed["outcome"]) == ("mail", "k", "created")
+    assert pyqueue.rows("unsubscribe", "order.*", "mail") == changed
+    (scheduled,) = pyqueue.rows("schedule", "beat", "mail", "1", "--cron", "0 0 * * *", "--zone", "+01:00")
+    assert scheduled["next_at"] > 0
+    (schedule,) = pyqueue.rows("schedules")
+    assert (schedule["name"], schedule["payload"], schedule["paused"]) == ("beat", 1, False)
+    assert schedule["next_at"].endswith("23:00:00+00:00")
+    assert pyqueue.rows("schedule", "beat", "mail", "--every", "60", "--paused")[0]["name"] == "beat"
+    assert pyqueue.rows("tick") == [{"ticked": 0}]
+    assert pyqueue.rows("unschedule", "beat") == [{"name": "beat", "changed": True}]
+    pyqueue.rows("define", "mail", "--history", "60", "--expires", "3600")
+    pyqueue.rows("pop", "mail")
+    assert pyqueue.rows("replay", "mail", "--outcome", "popped") == [{"kind": "mail", "went": 1, "stayed": 0}]
+    assert pyqueue.rows("drain", "mail") == [{"kind": "mail", "changed": True}]
+    assert pyqueue.rows("stats", "mail")[0]["draining"]
+    assert pyqueue("push", "mail", "1").exit_code == 3
+    assert pyqueue.rows("resume", "mail") == [{"kind": "mail", "changed": True}]
 
 
 @pytest.mark.servers("mariadb", "mysql")

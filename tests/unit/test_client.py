@@ -101,7 +101,7 @@ def test_every_routine_answers_with_its_model(queue: Queue):
     assert (queue.remove("b", "z"), queue.remove("b", "z")) == ("removed", "absent")
     assert (queue.purge("b"), queue.purge("b", 5)) == (1, 0)
     kind = queue.define("a", timeout_seconds=1.5, max_attempts=4, dead_letter_kind="bin")
-    assert kind == Kind("a", 1.5, 4, 0.0, 2.0, 3600.0, 0.0, "bin", False, 0.0, 0.0, None)
+    assert kind == Kind("a", 1.5, 4, 0.0, 2.0, 3600.0, 0.0, "bin", False, 0.0, 0.0, None, False, None)
     assert queue.define("a", max_attempts=None).max_attempts is None
     assert (queue.pause("a"), queue.pause("a"), queue.resume("a"), queue.resume("a")) == (
         True,
@@ -119,6 +119,25 @@ def test_every_routine_answers_with_its_model(queue: Queue):
     assert (beat.worker, beat.alive, beat.reaps) == ("w", True, True)
     assert [(one.worker, one.info, one.kinds) for one in queue.workers()] == [("w", {"pid": 7}, ["b"])]
     assert (queue.reap(), queue.heartbeat("w", stop=True).alive) == ([], False)
+
+
+def test_every_routine_of_topics_and_schedules_answers_with_its_model(queue: Queue):
+    assert (queue.subscribe("t.*", "a"), queue.subscribe("t.*", "a")) == (True, False)
+    assert [(one.pattern, one.kind) for one in queue.subscriptions()] == [("t.*", "a")]
+    (pushed,) = queue.publish("t.x", "k", 1)
+    assert (pushed.kind, pushed.key, pushed.outcome) == ("a", "k", "created")
+    assert (queue.unsubscribe("t.*", "a"), queue.unsubscribe("t.*", "a")) == (True, False)
+    scheduled = queue.schedule("s", "a", 1, cron="0 0 * * *", until=datetime(2100, 1, 1, tzinfo=UTC))
+    assert (scheduled.name, scheduled.kind) == ("s", "a")
+    (schedule,) = queue.schedules()
+    assert schedule.rule == {"cron": "0 0 * * *", "time_zone": "UTC"}
+    assert schedule.until == datetime(2100, 1, 1, tzinfo=UTC)
+    assert queue.tick() == 0
+    assert (queue.unschedule("s"), queue.unschedule("s")) == (True, False)
+    queue.define("a", history_seconds=60)
+    queue.pop("a")
+    assert queue.replay("a", outcome="popped", end=datetime(2100, 1, 1, tzinfo=UTC)) == Redriven(1, 0)
+    assert (queue.drain("a"), queue.stats("a")[0].draining, queue.resume("a")) == (True, True, True)
 
 
 def test_none_and_unset_as_a_new_payload_differ(queue: Queue):

@@ -18,6 +18,7 @@ move: begin
     declare v_attempts, v_max_attempts int;
     declare v_at bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_draining boolean;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority
@@ -31,8 +32,11 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_to_kind;
-    if v_shape is not null then
+    select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
+    from queue_kind k where k.p_kind = in_to_kind;
+    if v_draining then
+        call _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
+    elseif v_shape is not null then
         call _queue_check_fit(v_shape, v_payload, 'payload');
     end if;
     call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_other_priority, v_other_headers,

@@ -12,7 +12,9 @@ begin
     call _queue_check_count(v_left, 'max_rows', 1000000);
     call _queue_fold_counts(v_left, out_pruned);
     call _queue_stage_prune(v_now, v_left, v_rows);
-    set out_pruned = out_pruned + v_rows;
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_expire(v_now, v_left, v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     while v_kind is not null and v_left > 0 do
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
         select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;

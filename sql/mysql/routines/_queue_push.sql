@@ -13,7 +13,7 @@ push: begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_remembered boolean default false;
+    declare v_draining boolean;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 95, 'kind');
@@ -22,9 +22,11 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining into v_shape, v_since, v_draining
     from queue_kind k where k.p_kind = in_kind;
-    if v_shape is not null then
+    if v_draining then
+        call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
+    elseif v_shape is not null then
         call _queue_check_fit(v_shape, in_payload, 'payload');
     end if;
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);

@@ -9,6 +9,7 @@ begin
     declare v_timeout, v_given decimal(30,6) default null;
     declare v_most, v_number, v_expired int;
     declare v_paused, v_keeps boolean default false;
+    declare v_expires decimal(20,6);
     declare v_shape longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
@@ -18,8 +19,8 @@ begin
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_worker(v_worker);
-    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0
-    into v_timeout, v_most, v_paused, v_shape, v_keeps from queue_kind k where k.p_kind = in_kind;
+    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds', 'options');
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
@@ -28,6 +29,9 @@ begin
     set out_entry = null, out_entries = null;
     if @pyqueue_seed is null then
         call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+    end if;
+    if v_expires is not null then
+        call _queue_use(in_kind, v_expires, v_now);
     end if;
     if not v_paused then
         call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);

@@ -18,7 +18,7 @@ begin
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
     from queue_inbox i where i.id = in_id for update;
     begin
-        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003'
+        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
             get diagnostics condition 1 v_error = message_text;
         call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
     end;

@@ -1,7 +1,7 @@
 drop procedure if exists queue_drop;
 delimiter $$
 create procedure queue_drop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Removes a kind: its messages and its settings.
+    comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay.
 in_kind: the kind.
 Result: the settings it had.
 Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
@@ -50,9 +50,11 @@ begin
             end if;
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind; -- so that it has settings to show
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape
+                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds
             from queue_kind k where k.p_kind = in_kind;
             delete k from queue_kind k where k.p_kind = in_kind;
+            delete s from queue_subscription s where s.p_kind = in_kind;
+            delete u from queue_use u where u.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
         end;

@@ -4,7 +4,7 @@ create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!
     in in_max_messages bigint)
     comment 'Sends dead letters back to the kinds they came from, with their keys, priorities and errors, as new entries with attempts 0.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
-Result: went: how many; stayed: how many whose key is taken where they came from.
+Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
 Locks: the dead letters; what others hold or have locked stays.'
 begin

@@ -1,9 +1,9 @@
 drop procedure if exists queue_resume;
 delimiter $$
 create procedure queue_resume(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Ends the pause of a kind.
+    comment 'Ends the pause of a kind, and its draining.
 in_kind: the kind.
-Result: changed: false where it wasn''t paused.
+Result: changed: false where it was neither paused nor drained.
 Errors: PQ001 for kind.
 Locks: the settings of the kind.'
 begin

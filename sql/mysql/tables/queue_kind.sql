@@ -1,4 +1,4 @@
--- The settings of the kinds that somebody defined or paused; every other kind works with the defaults.
+-- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults.
 create table if not exists queue_kind (
     p_kind                 varchar(100) not null,
     timeout_seconds        decimal(20,6) not null default 300,
@@ -12,6 +12,8 @@ create table if not exists queue_kind (
     dedup_seconds          decimal(20,6) not null default 0,
     history_seconds        decimal(20,6) not null default 0,
     payload_shape          json,
+    draining               boolean not null default false,
+    expires_seconds        decimal(20,6),
     primary key (p_kind) -- serves: every routine
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Settings of kinds, written by queue_define, queue_pause and queue_resume.';
+    comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume.';

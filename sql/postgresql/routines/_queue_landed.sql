@@ -3,6 +3,7 @@ create or replace function _queue_landed(in_row queue_inbox, in_now bigint,
     out max_attempts integer) language plpgsql strict as $$
 declare
     v_shape jsonb;
+    v_draining boolean;
     v_options record;
 begin
     perform _queue_check_kind(in_row.p_kind, 95);
@@ -14,8 +15,10 @@ begin
     elsif in_row.payload is not null then
         perform _queue_fail('PQ003', 'payload', in_row.payload, 'must not stand beside payload_bytes');
     end if;
-    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_row.p_kind;
-    if v_shape is not null then
+    select k.payload_shape, k.draining into v_shape, v_draining from queue_kind k where k.p_kind = in_row.p_kind;
+    if v_draining then
+        perform _queue_fail('PQ004', 'kind', in_row.p_kind, 'takes in nothing while it is drained');
+    elsif v_shape is not null then
         perform _queue_check_fit(v_shape, payload);
     end if;
     v_options := _queue_push_options(jsonb_strip_nulls(jsonb_build_object('delay_seconds', in_row.delay_seconds,
@@ -33,4 +36,4 @@ comment on function _queue_landed(queue_inbox, bigint) is
 $$One row of the inbox, checked.
 in_row: the row; NULL: nothing is done. in_now: the time of the call.
 Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
-Errors: PQ001, PQ002, PQ003, and the server's own where a text is no JSON.$$;
+Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.$$;

@@ -3,6 +3,7 @@ create or replace function _queue_move(in_entry bigint, in_secret bytea, in_to_k
 declare
     v_row delayed_queue;
     v_shape jsonb;
+    v_draining boolean;
     v_put record;
 begin
     delete from delayed_queue q where q.entry = in_entry and q.secret = in_secret returning q.* into v_row;
@@ -16,8 +17,11 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_to_kind;
-    if v_shape is not null then
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind into v_shape, v_draining
+    from queue_kind k where k.p_kind = in_to_kind;
+    if v_draining then
+        perform _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
+    elsif v_shape is not null then
         perform _queue_check_fit(v_shape, v_row.payload);
     end if;
     v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_row.payload, v_row.payload_bytes,

@@ -5,6 +5,7 @@ declare
     v_key constant text := coalesce(in_key, _queue_key(v_now));
     v_shape jsonb;
     v_since bigint;
+    v_draining boolean;
     v_options record;
     v_put record;
 begin
@@ -12,9 +13,11 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key);
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint into v_shape, v_since
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining into v_shape, v_since, v_draining
     from queue_kind k where k.p_kind = in_kind;
-    if v_shape is not null then
+    if v_draining then
+        perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
+    elsif v_shape is not null then
         perform _queue_check_fit(v_shape, in_payload);
     end if;
     if v_since is not null and _queue_is_remembered(in_kind, v_key, v_since) then

@@ -4,7 +4,7 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100);
     if not in_paused then
-        update queue_kind k set paused = false where k.p_kind = in_kind and k.paused;
+        update queue_kind k set paused = false, draining = false where k.p_kind = in_kind and (k.paused or k.draining);
     else
         insert into queue_kind as k (p_kind, paused) values (in_kind, true)
         on conflict on constraint queue_kind_pkey do update set paused = true where not k.paused;
@@ -17,7 +17,7 @@ begin
 end $$;
 
 comment on function _queue_set_paused(text, boolean) is
-$$Pauses or resumes a kind.
+$$Pauses a kind, or ends its pause and its draining.
 in_kind: the kind. in_paused: which of the two.
 Result: whether that changed anything.
 Errors: PQ001 for kind.

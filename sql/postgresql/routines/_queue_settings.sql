@@ -13,6 +13,7 @@ begin
         v_kind.paused := false;
         v_kind.dedup_seconds := 0;
         v_kind.history_seconds := 0;
+        v_kind.draining := false;
     end if;
     return v_kind;
 end $$;

@@ -4,15 +4,15 @@ create or replace function _queue_take_in() returns trigger
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_shapes constant boolean := exists (select from queue_kind k where k.payload_shape is not null);
+    v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
     v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0);
     v_row record;
     v_entries bigint[];
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
         perform count(o.p_key)
-        from landed l, _queue_landed(case when v_shapes and (
-            select k.payload_shape from queue_kind k where k.p_kind = l.p_kind) is not null
+        from landed l, _queue_landed(case when v_asks and (
+            select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind)
             or (char_length(l.p_kind) between 1 and 95
             and char_length(l.p_key) between 1 and 200 and l.headers is null and l.payload_bytes is null
             and not jsonb_path_exists(l.payload::jsonb, '$.**{31}')

@@ -13,7 +13,7 @@ begin
         delete from delayed_queue q
         where q.entry = any (array(
             select p.entry from delayed_queue p
-            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry for update))
+            where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update)) -- + 0: the kind is to find them
         returning q.source_kind, q.reserved_at)
     insert into queue_count (p_kind, pushed, reserved)
     select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0;
@@ -21,6 +21,8 @@ begin
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;
     delete from queue_kind k where k.p_kind = in_kind;
+    delete from queue_subscription s where s.p_kind = in_kind;
+    delete from queue_use u where u.p_kind = in_kind;
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
@@ -28,7 +30,7 @@ begin
 end $$;
 
 comment on function queue_drop(text) is
-$$Removes a kind: its messages and its settings.
+$$Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay.
 in_kind: the kind.
 Result: the settings it had.
 Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing

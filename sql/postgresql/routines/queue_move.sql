@@ -20,6 +20,7 @@ in_receipt: what queue_reserve answered. in_to_kind: the kind, 1 to 95 character
 place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the key there;
 duplicate: the key is taken there, the target stays and the source is removed; lost (see queue_ack).
-Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers.
+Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 for a target that is drained, unless it is the kind itself.
 Locks: the message and the one that has its key in the target, in the order of their entries.
 Where the idea comes from: Keuss's move-to-queue.$$;

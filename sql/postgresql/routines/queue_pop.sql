@@ -24,6 +24,9 @@ begin
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind; -- none: the defaults
     v_kind.p_kind := in_kind;
+    if v_kind.expires_seconds is not null then
+        perform _queue_use(v_kind, v_now);
+    end if;
     if v_kind.paused then
         return;
     elsif random() < 0.05 then

@@ -13,7 +13,7 @@ begin
         insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
         select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
         where not exists (
-            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0))
+            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining))
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
             if statement_timestamp() > transaction_timestamp() + interval '1 ms' or _queue_is_heard(in_kind) then
@@ -44,6 +44,6 @@ Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there 
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
-Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers.
+Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained.
 Locks: none but the message of that key; waits for another transaction that is putting the same key.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;

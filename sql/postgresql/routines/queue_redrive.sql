@@ -21,6 +21,10 @@ begin
             order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
         select d.* from d order by d.source_key, d.source_kind
     loop
+        if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
+            stayed := stayed + 1;
+            continue;
+        end if;
         v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
             v_dead.source_priority, v_now, v_now, 0, null, 'ignore');
         if v_put.outcome = 'created' then
@@ -38,6 +42,6 @@ end $$;
 comment on function queue_redrive(text, bigint) is
 $$Sends dead letters back to the kinds they came from, with their keys, priorities and errors, as new entries with attempts 0.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
-Result: went: how many; stayed: how many whose key is taken where they came from.
+Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
 Locks: the dead letters; what others hold or have locked stays.$$;

@@ -32,6 +32,9 @@ begin
         perform _queue_check_options(in_options, '{timeout_seconds}');
         v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000) * 1000000, v_until);
     end if;
+    if v_kind.expires_seconds is not null then
+        perform _queue_use(v_kind, v_now);
+    end if;
     if v_kind.paused then
         return;
     elsif random() < 0.05 then

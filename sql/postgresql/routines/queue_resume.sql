@@ -6,8 +6,8 @@ begin
 end $$;
 
 comment on function queue_resume(text) is
-$$Ends the pause of a kind.
+$$Ends the pause of a kind, and its draining.
 in_kind: the kind.
-Result: changed: false where it wasn't paused.
+Result: changed: false where it was neither paused nor drained.
 Errors: PQ001 for kind.
 Locks: the settings of the kind.$$;

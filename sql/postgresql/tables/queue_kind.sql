@@ -1,4 +1,4 @@
--- The settings of the kinds that somebody defined or paused; every other kind works with the defaults.
+-- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults.
 create table queue_kind (
     p_kind              text collate "C" constraint queue_kind_pkey primary key,    -- serves: every routine
     timeout_seconds     numeric not null default 300,
@@ -11,8 +11,10 @@ create table queue_kind (
     paused              boolean not null default false,
     dedup_seconds       numeric not null default 0,
     history_seconds     numeric not null default 0,
-    payload_shape       jsonb
+    payload_shape       jsonb,
+    draining            boolean not null default false,
+    expires_seconds     numeric
 );
 -- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep?)
 create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
-comment on table queue_kind is 'Settings of kinds, written by queue_define, queue_pause and queue_resume.';
+comment on table queue_kind is 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume.';

@@ -25,11 +25,12 @@ select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as re
     queue_timestamp(m.next_at) as next_at, m.oldest_ready / 1000000.0 as oldest_ready_seconds,
     coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total, coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
     coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
-    coalesce(c.dead, 0) as dead_total, coalesce(c.expired, 0) as expired_total
+    coalesce(c.dead, 0) as dead_total, coalesce(c.expired, 0) as expired_total, coalesce(s.draining, false) as draining
 from k left join m on m.p_kind = k.p_kind left join c on c.p_kind = k.p_kind left join queue_kind s on s.p_kind = k.p_kind;
 
 comment on view queue_stats is
 $$A row a kind that has messages, settings or a past: paused; how many are ready, scheduled, reserved, expired, waiting (in line
 for something else than time) and total now; next_at, when the next scheduled one falls due; oldest_ready_seconds, for how long
-the oldest ready one has been so; and how many were pushed, reserved, popped, acked, nacked, moved, dead and expired so far. It
+the oldest ready one has been so; and how many were pushed, reserved, popped, acked, nacked, moved, dead and expired so far; and
+whether it is drained, see queue_drain: done is that where the total is 0. It
 counts the messages: its cost grows with them.$$;

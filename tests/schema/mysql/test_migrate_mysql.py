@@ -252,6 +252,21 @@ def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, 
         assert catalog(innodb_url) == expected, at
 
 
+def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    expected = catalog(innodb_url)
+    migrate.downgrade(innodb_url, revision="0003_innodb")
+    for text in revision.statements("0006_topics", "up", "mysql"):
+        rows(innodb_url, text)
+    migrate.upgrade(innodb_url)
+    assert catalog(innodb_url) == expected
+    for text in revision.statements("0006_topics", "down", "mysql"):
+        if "procedure" not in text:
+            rows(innodb_url, text)
+    migrate.downgrade(innodb_url)
+    assert catalog(innodb_url) == {}
+
+
 @pytest.mark.slow
 def test_a_process_that_is_killed_in_the_middle_of_a_statement_leaves_a_beginning(innodb_url: str):
     migrate.upgrade(innodb_url)

@@ -56,6 +56,13 @@ REFUSED = [
     (31001, "call queue_heartbeat('', null)"),
     (31002, "call queue_heartbeat('w', '{{\"timeout_seconds\": 0}}')"),
     (31001, "call queue_heartbeat('w', '{{\"kinds\": []}}')"),
+    (31001, "call queue_drain('')"),
+    (31002, """call queue_replay('mail', '{{"limit": 0}}')"""),
+    (31001, "call queue_subscribe('topic', '')"),
+    (31001, "call queue_unsubscribe('', 'mail')"),
+    (31002, "call queue_publish('topic', 'new', '1', '{{\"none\": 1}}')"),
+    # the row is in by then
+    (31002, """call queue_schedule('new', 'mail', '1', '{{"cron": "0 0 31 2 *"}}')"""),
 ]  # fmt: skip
 
 

@@ -42,6 +42,14 @@ CALLS = {
     "queue_prune": "call queue_prune(null)",
     "queue_heartbeat": "call queue_heartbeat('w', null)",
     "queue_reap": "call queue_reap()",
+    "queue_drain": "call queue_drain('still')",
+    "queue_replay": "call queue_replay('mail', null)",
+    "queue_subscribe": "call queue_subscribe('topic.#', 'copies')",
+    "queue_unsubscribe": "call queue_unsubscribe('topic', 'mail')",
+    "queue_publish": "call queue_publish('topic', 'new', '1', null)",
+    "queue_schedule": """call queue_schedule('new', 'mail', '1', '{{"every_seconds": 60}}')""",
+    "queue_unschedule": "call queue_unschedule('due')",
+    "queue_tick": "call queue_tick()",
     "queue_now": "call queue_now(@now)",
 }
 ALONE = {"queue_wait": "call queue_wait('\"mail\"', 0)"}
@@ -93,20 +101,16 @@ def prepare(connection: Connection[Any]) -> World:
     push_keys(connection, "a", "b")
     call(connection, "queue_push", "old", "o", "1", None)
     call(connection, "queue_pause", "still")
+    call(connection, "queue_subscribe", "topic", "mail")
+    call(connection, "queue_schedule", "due", "mail", "1", '{"every_seconds": 60}')
+    run(connection, "update queue_recurring set next_at = 60000000 where name = 'due'")
     return World(held, other)
 
 
 def everything(connection: Connection[Any]) -> dict[str, list[str]]:
     """Return all rows of all tables of the queue, as the connection sees them."""
-    tables = (
-        "delayed_queue",
-        "queue_kind",
-        "queue_history",
-        "queue_dedup",
-        "queue_count",
-        "queue_inbox",
-        "queue_worker",
-    )
+    tables = ("delayed_queue", "queue_kind", "queue_history", "queue_dedup", "queue_count", "queue_inbox")
+    tables += ("queue_worker", "queue_subscription", "queue_recurring")
     return {table: sorted(map(repr, run(connection, f"select * from {table}"))) for table in tables}
 
 

@@ -1,0 +1,130 @@
+"""Commands for operators, about what happens by itself: subscriptions and schedules."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import click
+
+from pyqueue_sql import Queue
+from pyqueue_sql.cli.common import emit, from_json, given, with_queue
+from pyqueue_sql.cli.producers import delay_option, headers_option, priority_option, when
+from pyqueue_sql.models import CatchUp, Schedule, Subscription
+
+
+def show(row: Schedule | Subscription) -> None:
+    """Print a row, times in ISO 8601."""
+    fields = dataclasses.asdict(row)
+    times = {
+        name: value.astimezone(UTC).isoformat()
+        for name, value in fields.items()
+        if isinstance(value, datetime)
+    }
+    emit(**fields | times)
+
+
+@click.command()
+@click.argument("pattern")
+@click.argument("kind")
+@with_queue
+def subscribe(queue: Queue, pattern: str, kind: str) -> None:
+    """Have KIND get a copy of what is published to topics of PATTERN: * is one word, # any number of words.
+
+    \b
+      pyqueue subscribe 'order.*.paid' billing
+    """
+    emit(pattern=pattern, kind=kind, changed=queue.subscribe(pattern, kind))
+
+
+@click.command()
+@click.argument("pattern")
+@click.argument("kind")
+@with_queue
+def unsubscribe(queue: Queue, pattern: str, kind: str) -> None:
+    """End the subscription of KIND to PATTERN.
+
+    \b
+      pyqueue unsubscribe 'order.*.paid' billing
+    """
+    emit(pattern=pattern, kind=kind, changed=queue.unsubscribe(pattern, kind))
+
+
+@click.command()
+@with_queue
+def subscriptions(queue: Queue) -> None:
+    """Print who is subscribed to what, a line of JSON each.
+
+    \b
+      pyqueue subscriptions | jq -r .kind
+    """
+    for row in queue.subscriptions():
+        show(row)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind")
+@click.argument("payload", default="null", type=from_json)
+@click.option("--every", "every_seconds", type=float, help="Every so many seconds.")
+@click.option("--daily-at", metavar="HH:MM", help="Every day at this time.")
+@click.option("--cron", help="Minute, hour, day, month, weekday; perhaps second.")
+@click.option("--zone", "time_zone", help="Of these times: an offset, +02:00, or a name; UTC unless given.")
+@click.option(
+    "--catch-up", type=click.Choice(get_args(CatchUp)), help="What becomes of what is found late; last."
+)
+@click.option("--until", type=when, metavar="TIME", help="When it ends: ISO 8601 with an offset.")
+@click.option("--paused", is_flag=True, default=None, help="Make nothing.")
+@delay_option
+@priority_option
+@headers_option
+@click.option("--max-attempts", type=int, help="Deliveries that a message may have.")
+@with_queue
+def schedule(queue: Queue, name: str, kind: str, payload: Any, **options: Any) -> None:
+    """Have PAYLOAD pushed into KIND again and again, by the schedule NAME; somebody has to call tick.
+
+    \b
+      pyqueue schedule report reports '{"of": "sales"}' --daily-at 09:30 --zone Europe/Berlin
+      pyqueue schedule beat beats --every 60
+      pyqueue schedule clean jobs --cron '0 4 * * sun' --catch-up skip
+    """
+    emit(**dataclasses.asdict(queue.schedule(name, kind, payload, **given(**options))))
+
+
+@click.command()
+@click.argument("name")
+@with_queue
+def unschedule(queue: Queue, name: str) -> None:
+    """End the schedule NAME.
+
+    \b
+      pyqueue unschedule report
+    """
+    emit(name=name, changed=queue.unschedule(name))
+
+
+@click.command()
+@with_queue
+def schedules(queue: Queue) -> None:
+    """Print the schedules and when they are due, a line of JSON each.
+
+    \b
+      pyqueue schedules | jq -r '[.name, .next_at] | @tsv'
+    """
+    for row in queue.schedules():
+        show(row)
+
+
+@click.command()
+@with_queue
+def tick(queue: Queue) -> None:
+    """Push what the schedules are due for; call it every second or so, from as many places as you like.
+
+    \b
+      pyqueue tick
+    """
+    emit(ticked=queue.tick())
+
+
+COMMANDS = (subscribe, unsubscribe, subscriptions, schedule, unschedule, schedules, tick)

@@ -1,0 +1,67 @@
+drop procedure if exists queue_publish;
+delimiter $$
+create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Puts a copy of one message into each kind that is subscribed to its topic, all or none; the copies are messages like any other. A kind
+that is subscribed by several patterns gets one.
+in_topic: words with a dot between them, 1 to 255 characters, without * and #. in_key: the key that each copy has, 1 to 200
+characters; NULL: a time-ordered UUID, the same for all. In each kind it promises what it does in a push. in_payload: JSON, as in
+queue_push, with the fields that payload_shape of each of the kinds wants; what is binary goes to each kind by queue_push_bytes.
+in_options: push options, see queue_push.
+Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is subscribed.
+Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is drained; then
+nobody gets it.
+Locks: none but the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. Waits for
+other transactions that are putting the same keys.
+Where the idea comes from: the topic exchange of AMQP.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_now bigint;
+    declare v_list, v_shape, v_answer longtext character set utf8mb4;
+    declare v_draining boolean;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for
+                select k.p_kind, k.payload_shape, k.draining
+                from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                    straight_join queue_kind k on k.p_kind = j.p_kind
+                where k.payload_shape is not null or k.draining order by k.p_kind;
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_topic(in_topic, 'topic');
+            set v_key = in_key, v_done = false;
+            if in_key is null then
+                call _queue_key(v_now, v_key);
+            end if;
+            call _queue_check_key(v_key, 'key');
+            call _queue_check_payload(in_payload, 'payload');
+            call _queue_subscribed(in_topic, v_list);
+            open c;
+            asking: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_kind, v_shape, v_draining;
+                end;
+                if v_done then
+                    leave asking;
+                elseif v_draining then
+                    call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
+                end if;
+                call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+            end loop;
+            close c;
+            call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
+    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+        scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
+    order by r.place;
+end $$
+delimiter ;

@@ -1,0 +1,28 @@
+drop procedure if exists queue_replay;
+delimiter $$
+create procedure queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4)
+    comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the order in which they had ended.
+in_kind: the kind whose history it is. in_filter: which of it, all conditions together: outcome (acked, popped, moved, dead or removed);
+p_key; from and to (when it ended, from the first up to but not including the second, as scheduled_at of a push); limit (1 to 10000,
+default 1000: the oldest); and to_kind, where it goes, default the kind itself. For more than a limit go on by from and to.
+Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A key that is
+only remembered (dedup_seconds) doesn''t hinder it. What isn''t of the payload_shape there is dead at the next reserve.
+Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
+Locks: none; keys are put in in their order.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_went, v_looked bigint;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_replay(in_kind, in_filter, v_went, v_looked);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_went as went, v_looked - v_went as stayed;
+end $$
+delimiter ;

@@ -1,0 +1,32 @@
+create or replace function _queue_publish_onto(in_kinds text[], in_made bigint[], in_key text, in_payload jsonb,
+    in_options jsonb, in_now bigint) returns jsonb language plpgsql as $$
+declare
+    v_options constant record := _queue_push_options(in_options, in_now);
+    v_onto jsonb := '{}';
+    v_kind record;
+begin
+    for v_kind in
+        select q.p_kind, q.entry = any (in_made) as made from delayed_queue q
+        where q.p_kind = any (in_kinds) and q.p_key = in_key order by q.entry for update
+    loop
+        v_onto := v_onto || jsonb_build_object(v_kind.p_kind, case when v_kind.made then 'created' else
+            _queue_put_onto(v_kind.p_kind, in_key, in_payload, null, v_options.headers, in_now, v_options.scheduled_at,
+                v_options.on_duplicate) end);
+    end loop;
+    -- what went away in between can be put in now, unless its key is remembered
+    for v_kind in
+        select t.p_kind, p.outcome
+        from unnest(in_kinds) t (p_kind), _queue_push(t.p_kind, in_key, in_payload, null, in_options) p
+        where not v_onto ? t.p_kind
+    loop
+        v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
+    end loop;
+    return v_onto;
+end $$;
+
+comment on function _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint) is
+$$A publish with on_duplicate, onto the keys that are taken.
+in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other parameters are
+as in queue_publish, checked.
+Result: the outcomes by kind.
+Locks: the messages of that key, in the order of their entries.$$;

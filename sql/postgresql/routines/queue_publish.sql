@@ -1,0 +1,69 @@
+create or replace function queue_publish(in_topic text, in_key text default null, in_payload jsonb default null,
+    in_options jsonb default null)
+    returns table (p_kind text, p_key text, scheduled_at bigint, outcome text) language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_key constant text := coalesce(in_key, _queue_key(v_now));
+    v_kinds text[];
+    v_kind record;
+    v_made bigint[];
+    v_onto jsonb;
+    v_options record;
+begin
+    perform _queue_check_topic(in_topic, 'topic');
+    perform _queue_check_key(v_key);
+    perform _queue_check_payload(in_payload);
+    v_options := _queue_push_options(in_options, v_now);
+    v_kinds := _queue_subscribed(in_topic);
+    for v_kind in
+        select k.p_kind, k.payload_shape, k.draining from queue_kind k
+        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining) order by k.p_kind
+    loop
+        if v_kind.draining then
+            perform _queue_fail('PQ004', 'topic', in_topic, format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
+        end if;
+        perform _queue_check_fit(v_kind.payload_shape, in_payload, format('payload for "%s"', left(v_kind.p_kind, 40)));
+    end loop;
+    with i as (
+        insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, attempts, max_attempts, ready_at, due_at)
+        select t.p_kind, v_key, in_payload, v_options.headers, v_options.priority, v_options.scheduled_at, v_options.scheduled_at,
+            v_now, v_options.attempts, v_options.max_attempts, case when v_options.scheduled_at <= v_now then v_options.scheduled_at end,
+            case when v_options.scheduled_at > v_now then v_options.scheduled_at end
+        from unnest(v_kinds) t (p_kind)
+        where coalesce((
+            select r.ended_at from queue_dedup r where r.p_kind = t.p_kind and r.p_key = v_key) <= v_now - (
+            select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = t.p_kind), true)
+        order by t.p_kind
+        on conflict on constraint delayed_queue_pkey do nothing
+        returning q.entry)
+    select coalesce(array_agg(i.entry), '{}') into v_made from i;
+    perform _queue_take_back(v_made, v_now);
+    if v_made <> '{}' then
+        perform _queue_wake(t.p_kind, v_key) from unnest(v_kinds) t (p_kind);
+    end if;
+    if v_options.on_duplicate <> 'ignore' then
+        v_onto := _queue_publish_onto(v_kinds, v_made, v_key, in_payload, in_options, v_now);
+    end if;
+    return query
+        select t.p_kind, v_key, q.scheduled_at,
+            case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end
+        from unnest(v_kinds) t (p_kind) left join delayed_queue q on q.p_kind = t.p_kind and q.p_key = v_key
+        order by t.p_kind;
+end $$;
+
+comment on function queue_publish(text, text, jsonb, jsonb) is
+$$Puts a copy of one message into each kind that is subscribed to its topic, all or none; the copies are messages like any other. A kind
+that is subscribed by several patterns gets one.
+in_topic: words with a dot between them, 1 to 255 characters, without * and #. in_key: the key that each copy has, 1 to 200
+characters; NULL: a time-ordered UUID, the same for all. In each kind it promises what it does in a push. in_payload: JSON, as in
+queue_push, with the fields that payload_shape of each of the kinds wants; what is binary goes to each kind by queue_push_bytes.
+in_options: push options, see queue_push.
+Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is subscribed.
+Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is drained; then
+nobody gets it.
+Locks: none but the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. Waits for
+other transactions that are putting the same keys.
+Where the idea comes from: the topic exchange of AMQP.$$;

@@ -1,0 +1,13 @@
+create or replace function queue_unschedule(in_name text, out changed boolean)
+    language plpgsql
+    security definer set search_path from current as $$
+begin
+    delete from queue_recurring r where r.name = in_name;
+    changed := found;
+end $$;
+
+comment on function queue_unschedule(text) is
+$$Ends a schedule. What it has pushed stays.
+in_name: its name.
+Result: changed: false where there was none of that name.
+Locks: the schedule.$$;
