@@ -29,7 +29,7 @@ __all__ = ["harness"]
 
 COMMANDS = {
     *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
-    *("get", "pop", "extend", "history", "purge"),
+    *("get", "pop", "extend", "history", "purge", "pipeline"),
     *("define", "drop", "pause", "resume", "stats", "redrive", "prune"),
 }
 
