@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DAY = 86_400
+TASK_MESSAGES = 5_000
 
 
 @click.command()
@@ -114,7 +115,11 @@ def load(spark: SparkSession, url: str, work: Path, months: int) -> None:
         F.to_json(F.struct(*names)).alias("payload"),
     )
     where, properties = jars.jdbc(url)
-    messages.repartition(4).write.jdbc(where, "queue_inbox", "append", {**properties, "batchsize": "5000"})
+    # a task is a transaction, and short ones are best for everybody else
+    tasks = max(4, rows.count() // TASK_MESSAGES)
+    messages.repartition(tasks).write.jdbc(
+        where, "queue_inbox", "append", {**properties, "batchsize": "5000"}
+    )
 
 
 def check(spark: SparkSession, url: str, work: Path, months: int) -> pd.DataFrame:

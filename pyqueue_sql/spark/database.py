@@ -60,7 +60,7 @@ class Batches(Queue[Any]):
         """Begin a part of a job."""
         return self._run(Call(_BEGIN, (job,), _first))
 
-    def publish(
+    def publish_parts(
         self, parts: Sequence[Mapping[str, int]], *, query: str | None = None, batch: int | None = None
     ) -> str:
         """Publish parts, and return whether they were published or replayed."""

@@ -62,7 +62,7 @@ class Stager:
                 (plain(one, kind=self.options.kind, part=part) for one in batches),
             )
             if part is not None and self.options.atomic == "task":
-                database.publish([{"part": part, "messages": rows}])
+                database.publish_parts([{"part": part, "messages": rows}])
                 part = None
             if part is not None and not rows:
                 return Staged(None, 0, failed, query, self.job)
@@ -92,7 +92,7 @@ class Writer(Stager, DataSourceArrowWriter):
     def _publish(self, database: Batches, staged: list[Staged]) -> None:
         parts = parts_of(staged)
         if self.options.stream is None or self.options.batch is None:
-            database.publish(parts)
+            database.publish_parts(parts)
         else:
             final = {"final": True} if self.options.failed == "dead" else {}
             failed = [{**one, **final} for task in staged for one in task.failed]
@@ -123,7 +123,7 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
         if query is None:
             raise Refused("the tasks were not told which streaming query they belong to")
         with connected(self.options) as database:
-            if database.publish(parts_of(staged), query=f"spark/{query}", batch=batchId) == "replayed":
+            if database.publish_parts(parts_of(staged), query=f"spark/{query}", batch=batchId) == "replayed":
                 self.drop(messages)
 
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]

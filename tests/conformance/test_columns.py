@@ -81,6 +81,14 @@ COLUMNS = {
     "queue_schedule": ["name", "p_kind", "next_at"],
     "queue_unschedule": ["changed"],
     "queue_tick": ["ticked"],
+    "queue_stage_begin": ["part"],
+    "queue_stage_publish": ["outcome", "messages"],
+    "queue_stage_abort": ["removed"],
+    "queue_stream_ready": ["ready"],
+    "queue_stream_reserve": [*MESSAGE, "receipt"],
+    "queue_stream_extend": ["extended", "lost"],
+    "queue_stream_done": ["done"],
+    "queue_stream_commit": ["outcome", "acked", "failed", "lost", "published"],
 }
 
 
@@ -135,6 +143,15 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
     for options in (None, '{"session": true}', '{"stop": true}', '{"stop": true}'):
         yield "queue_heartbeat", ("worker", options)
     yield "queue_reap", ()
+    for _ in range(2):
+        yield "queue_stage_begin", ("job",)
+        yield "queue_stage_publish", ("[]", None)
+        yield "queue_stage_abort", ("job",)
+        yield "queue_stream_ready", ("k",)
+        yield "queue_stream_reserve", ("stream", "0", "0", "k", "10", None)
+        yield "queue_stream_extend", ("stream", "0", "5")
+        yield "queue_stream_commit", ("stream", "0", None)
+        yield "queue_stream_done", ("stream", "0")
 
 
 def of_receipts(queue: Session) -> Iterator[tuple[str, Arguments]]:

@@ -29,7 +29,7 @@ __all__ = ["harness"]
 
 COMMANDS = {
     *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
-    *("get", "pop", "extend", "history", "purge", "wait", "worker", "workers", "reap"),
+    *("get", "pop", "extend", "history", "purge", "pipeline", "wait", "worker", "workers", "reap"),
     *("define", "drop", "pause", "resume", "drain", "stats", "redrive", "replay", "prune"),
     *("publish", "subscribe", "unsubscribe", "subscriptions", "schedule", "unschedule", "schedules", "tick"),
 }
