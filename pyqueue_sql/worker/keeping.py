@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyqueue_sql.connect import Connection
     from pyqueue_sql.models import Heartbeat, Listening
     from pyqueue_sql.worker.board import Board, Delivery
-    from pyqueue_sql.worker.engine import Settings
+    from pyqueue_sql.worker.settings import Settings
     from pyqueue_sql.worker.watching import Listener
 
 TICK_SECONDS = 1.0
@@ -67,6 +67,11 @@ class Keeper:
         heard = None if listener is None else self._heard
         self.link = Link("control", connect, ending, self._open, heard)
 
+    @property
+    def listens(self) -> bool:
+        """Whether it is told of what comes."""
+        return self._listener is not None
+
     async def begin(self) -> None:
         """Register, which is done with each new connection; here nobody waits for one."""
         await self.link.call(lambda _: None, patient=False)
@@ -74,7 +79,7 @@ class Keeper:
     async def leave(self) -> None:
         """Say that the worker ends, and close."""
         try:
-            await self.link.call(lambda queue: queue.heartbeat(self._settings.name, stop=True))
+            await self.link.call(lambda queue: queue.heartbeat(self._settings.name, stop=True), patient=False)
         finally:
             await self.link.close()
 

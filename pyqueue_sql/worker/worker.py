@@ -10,9 +10,10 @@ import threading
 from collections.abc import Callable
 from typing import TypedDict, Unpack
 
-from pyqueue_sql.worker.engine import Engine, Settings
+from pyqueue_sql.worker.engine import Engine
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.processes import Start, supervise, until_stopped
+from pyqueue_sql.worker.settings import Settings
 
 
 class WorkerOptions(TypedDict, total=False):

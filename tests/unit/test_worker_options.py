@@ -12,7 +12,7 @@ import pytest
 from pyqueue_sql.connect import ConnectionFailed
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker
 from pyqueue_sql.worker.connecting import connect_async
-from pyqueue_sql.worker.engine import Settings
+from pyqueue_sql.worker.settings import Settings
 from pyqueue_sql.worker.settling import ERROR_CHARACTERS, clean, describe
 
 URL = "postgresql://user:secret@127.0.0.1:1/none"

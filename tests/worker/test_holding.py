@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from pyqueue_sql import Message, Queue
-from pyqueue_sql.worker import AsyncWorker, Context, Handlers, Snooze
+from pyqueue_sql.worker import AsyncWorker, Context, Handlers, Snooze, taking
 from tests.worker.helpers import LONG_SECONDS, Running, until
 
 if TYPE_CHECKING:
@@ -90,6 +90,21 @@ def test_many_messages_are_taken_and_settled_in_few_calls(
     workers.drain(handlers)
     assert sorted(seen, key=int) == [str(number) for number in range(3000)]
     assert calls < 100
+
+
+def test_a_worker_that_holds_as_much_as_it_may_waits_for_what_is_settled(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "MOST_HELD", 3)
+    handlers = Handlers()
+
+    @handlers.on("many")
+    def work(_: Message) -> None:
+        pass
+
+    queue.push_many("many", [{"key": str(number), "payload": None} for number in range(50)])
+    with workers.running(handlers):
+        until(lambda: queue.stats("many")[0].acked_total == 50)
 
 
 def test_a_busy_kind_does_not_starve_another(queue: Session, workers: Workers) -> None:
