@@ -49,7 +49,7 @@ clean: ## remove what was installed and cached
 	@touch $@
 
 .venv/bench: .venv/installed
-	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,bench
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,bench,spark
 	@touch $@
 
 .venv/linters: .venv/installed

@@ -15,10 +15,14 @@ POSTGRESQL: tuple[str, ...] = (
     "bench.postgresql.wal",
     "bench.postgresql.snapshot",
     "bench.postgresql.backlog",
+    "bench.postgresql.listeners",
     "bench.postgresql.wrapper",
     "bench.peers.jobs",
+    "bench.peers.waking",
+    "bench.peers.idle",
     "bench.peers.keuss",
     "bench.peers.scale",
+    "bench.spark.case",
 )
 INNODB: tuple[str, ...] = (
     "bench.innodb.lifecycle",
@@ -28,6 +32,9 @@ INNODB: tuple[str, ...] = (
     "bench.innodb.backlog",
     "bench.innodb.read_view",
     "bench.innodb.workers",
+    "bench.peers.waking",
+    "bench.peers.idle",
+    "bench.spark.case",
 )
 
 MODULES = {"postgresql": POSTGRESQL, "mariadb": INNODB, "mysql": INNODB}

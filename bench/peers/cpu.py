@@ -1,4 +1,4 @@
-"""What a PostgreSQL on this machine has used of the processor: the work of others doesn't show in it."""
+"""What a server on this machine has used of the processor: the work of others doesn't show in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def postmaster(url: str) -> int | None:
-    """Return the process id of the server's first process; None where the server isn't on this machine."""
+    """Return the process id of PostgreSQL's first process; None where the server isn't on this machine."""
     with psycopg.connect(url) as connection:
         backend = connection.info.backend_pid
         found = _stat(backend) if connection.info.hostaddr.startswith("127.") else None
@@ -19,7 +19,7 @@ def postmaster(url: str) -> int | None:
 
 
 def used(postmaster: int) -> float:
-    """Return the seconds of the server's processes, those that have ended included."""
+    """Return the seconds of PostgreSQL's processes, those that have ended included."""
     own = _stat(postmaster)
     ticks = sum(own[2]) if own else 0
     for entry in Path("/proc").iterdir():
@@ -27,6 +27,12 @@ def used(postmaster: int) -> float:
         if found and found[1] == postmaster:
             ticks += sum(found[2][:2])
     return ticks / TICKS
+
+
+def of_process(process: int) -> float:
+    """Return the seconds of one process, its threads included."""
+    found = _stat(process)
+    return sum(found[2][:2]) / TICKS if found else 0.0
 
 
 def _stat(process: int) -> tuple[str, int, list[int]] | None:

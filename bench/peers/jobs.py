@@ -2,14 +2,14 @@
 
 A repetition is a fresh database: jobs are enqueued by the bulk call, 1,000 a call, which is one figure, and
 then worked off by one worker process, which is the other. Timed from when the processes are connected until
-everything is committed. Ours reserves and acks, 100 a call and again 1,000, and checks a key for each
-message, which no peer does.
+everything is committed. Ours reserves and acks, 100 a call and again 1,000, and is our worker; a push of ours
+checks a key for each message, which no peer does.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bench import servers
@@ -20,6 +20,8 @@ NAME = "peers"
 
 ENQUEUED = 1000
 OURS = (100, 1000)
+TARGETS = {"pg-boss": 1.0, "PgQueuer": 2.5}
+"""Of our worker beside the fastest, and the fastest in Python."""
 
 
 @dataclass(frozen=True)
@@ -74,39 +76,50 @@ PEERS = (
 )
 
 
-def run(run: Run) -> None:
-    """Measure each peer that is there."""
+def there(run: Run) -> Iterator[tuple[Peer, processes.Program]]:
+    """Give the peers that are there, with their programs."""
     for peer in PEERS:
         if peer.package and importlib.util.find_spec(peer.package) is None:
             run.leave_out(peer.name, f"pip install {peer.package}")
             continue
         try:
-            program = peer.program()
+            yield peer, peer.program()
         except node.MissingError as error:
             run.leave_out(peer.name, str(error))
-            continue
+
+
+def run(run: Run) -> None:
+    """Measure each peer that is there."""
+    for peer, program in there(run):
         compare(run, peer, program)
 
 
 def compare(run: Run, peer: Peer, program: processes.Program) -> None:
-    """Measure ours with both sizes and the peer, in turns."""
+    """Measure ours with both sizes, our worker, and the peer, in turns."""
     jobs = peer.jobs[0 if run.quick else 1]
-    ours = processes.python("pyqueue")
+    ours, worker = processes.python("pyqueue"), processes.python("worker")
     enqueued: tuple[list[float], list[float]] = ([], [])
     worked: dict[int, list[float]] = {size: [] for size in (*OURS, 0)}
+    by_worker: list[float] = []
     for _ in range(run.repetitions):
         for size in OURS:
             with servers.database(run.url, run.settings) as url:
                 enqueued[0].append(jobs / processes.seconds(ours, url, "push", [jobs], ENQUEUED))
                 worked[size].append(jobs / processes.seconds(ours, url, "reserve", [jobs], size))
         with servers.database(run.url, run.settings) as url:
+            processes.seconds(ours, url, "push", [jobs], ENQUEUED)
+            by_worker.append(jobs / processes.seconds(worker, url, "work", [jobs]))
+        with servers.database(run.url, run.settings) as url:
             enqueued[1].append(jobs / processes.seconds(program, url, "enqueue", [jobs], ENQUEUED))
             worked[0].append(jobs / processes.seconds(program, url, "work", [jobs], peer.at_once))
     keep(run, peer, "bulk enqueue, 1,000 a call", *enqueued)
     for size in OURS:
         keep(run, peer, f"no-op jobs, {size:,} a call", worked[size], worked[0])
+    keep(run, peer, "no-op jobs, our worker", by_worker, worked[0], TARGETS.get(peer.name))
 
 
-def keep(run: Run, peer: Peer, name: str, ours: list[float], theirs: list[float]) -> None:
-    """Keep a figure; nothing was promised."""
-    run.keep(name, ours, theirs, other_name=peer.name, unit="jobs/s", note=peer.note)
+def keep(
+    run: Run, peer: Peer, name: str, ours: list[float], theirs: list[float], target: float | None = None
+) -> None:
+    """Keep a figure."""
+    run.keep(name, ours, theirs, other_name=peer.name, unit="jobs/s", note=peer.note, target=target)

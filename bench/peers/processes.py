@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -48,6 +50,36 @@ def seconds(program: Program, url: str, operation: str, counts: Sequence[int], *
         counts: of messages, for each of the clients.
         rest: further arguments.
     """
+    with released(program, url, operation, counts, *rest) as (clients, expect):
+        began = time.perf_counter()
+        expect(b"done")
+        taken = time.perf_counter() - began
+        for client in clients:
+            client.wait(60)
+        return taken
+
+
+def numbers(program: Program, url: str, operation: str, count: int, *rest: object) -> list[float]:
+    """Return the numbers that one client found: its line before `done`, JSON."""
+    with released(program, url, operation, [count], *rest) as ([client], expect):
+        assert client.stdout is not None
+        line = client.stdout.readline()
+        if line.strip():
+            expect(b"done")
+            return json.loads(line)
+        expect(b"numbers")
+        raise AssertionError
+
+
+@contextmanager
+def released(
+    program: Program, url: str, operation: str, counts: Sequence[int], *rest: object
+) -> Iterator[tuple[list[subprocess.Popen[bytes]], Callable[[bytes], None]]]:
+    """Start clients and let them go together; gives them, and what waits for a word from each.
+
+    Args:
+        program, url, operation, counts, rest: as for `seconds`.
+    """
     with tempfile.TemporaryFile() as errors:
         clients = [
             subprocess.Popen(
@@ -64,16 +96,11 @@ def seconds(program: Program, url: str, operation: str, counts: Sequence[int], *
         limit.start()
         try:
             _expect(clients, b"ready", errors, url)
-            began = time.perf_counter()
             for client in clients:
                 assert client.stdin is not None
                 client.stdin.write(b"go\n")
                 client.stdin.flush()
-            _expect(clients, b"done", errors, url)
-            taken = time.perf_counter() - began
-            for client in clients:
-                client.wait(60)
-            return taken
+            yield clients, lambda word: _expect(clients, word, errors, url)
         finally:
             limit.cancel()
             for client in clients:

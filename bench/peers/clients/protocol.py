@@ -1,7 +1,11 @@
-"""The two words that a client says, and what all are given."""
+"""The words that a client says, and what all are given."""
 
+import json
 import os
+import random
 import sys
+import time
+from collections.abc import Callable, Iterator
 
 URL = os.environ["PYQUEUE_URL"]
 OPERATION, COUNT, *REST = sys.argv[1:]
@@ -16,3 +20,23 @@ def ready() -> None:
 def done() -> None:
     """Say that everything is done and committed."""
     print("done", flush=True)
+
+
+def tell(numbers: list[float]) -> None:
+    """Say what was found."""
+    print(json.dumps(numbers), flush=True)
+
+
+def pauses(count: int) -> Iterator[float]:
+    """Give so many pauses between pushes to an idle worker: long enough that it is idle again, in no step."""
+    rng = random.Random(1)
+    return (rng.uniform(0.1, 0.2) for _ in range(count))
+
+
+def measured(push: Callable[[int], float], count: int) -> list[float]:
+    """Push so often, each time after a pause, and return what each push returned."""
+    found: list[float] = []
+    for number, pause in enumerate(pauses(count)):
+        time.sleep(pause)
+        found.append(push(number))
+    return found

@@ -1,7 +1,10 @@
 """PgQueuer with asyncpg and uvloop, its faster driver.
 
-arguments: enqueue | work, COUNT, jobs a call
+arguments: enqueue | work, COUNT, jobs a call | latency, COUNT
 """
+
+import asyncio
+import time
 
 import asyncpg
 import uvloop
@@ -40,10 +43,37 @@ async def work(queries: Queries, count: int, batch: int) -> None:
         raise RuntimeError(f"{worked} of {count} jobs were worked off")
 
 
+async def latency(queries: Queries, count: int, _: int) -> None:
+    """Push to an idle worker again and again."""
+    await queries.install()
+    manager = QueueManager(Queries(AsyncpgDriver(await asyncpg.connect(protocol.URL))))
+    began: asyncio.Queue[float] = asyncio.Queue()
+
+    @manager.entrypoint("noop")
+    async def noop(job: Job) -> None:  # noqa: ARG001
+        began.put_nowait(time.monotonic())
+
+    async def push(number: int) -> float:
+        pushed = time.monotonic()
+        await queries.enqueue("noop", b'{"n": %d}' % number, 0)
+        return await began.get() - pushed
+
+    running = asyncio.create_task(manager.run())
+    await push(-1)
+    protocol.ready()
+    found: list[float] = []
+    for number, pause in enumerate(protocol.pauses(count)):
+        await asyncio.sleep(pause)
+        found.append(await push(number))
+    protocol.tell(found)
+    manager.shutdown.set()
+    await running
+
+
 async def main() -> None:
     connection = await asyncpg.connect(protocol.URL)
-    do = {"enqueue": enqueue, "work": work}[protocol.OPERATION]
-    await do(Queries(AsyncpgDriver(connection)), int(protocol.COUNT), int(protocol.REST[0]))
+    do = {"enqueue": enqueue, "work": work, "latency": latency}[protocol.OPERATION]
+    await do(Queries(AsyncpgDriver(connection)), int(protocol.COUNT), int([*protocol.REST, 0][0]))
     protocol.done()
     await connection.close()
 

@@ -1,9 +1,11 @@
 """Procrastinate with its psycopg connector, asynchronous tasks.
 
-arguments: enqueue, COUNT, jobs a call | work, COUNT, jobs at the same time
+arguments: enqueue, COUNT, jobs a call | work, COUNT, jobs at the same time | latency, COUNT
 """
 
 import asyncio
+import contextlib
+import time
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.types import JSONDict
@@ -41,10 +43,37 @@ async def work(count: int, concurrency: int) -> None:
         raise RuntimeError(f"{worked} of {count} jobs were worked off")
 
 
+async def latency(count: int, _: int) -> None:
+    """Push to an idle worker again and again."""
+    await app.schema_manager.apply_schema_async()
+    began: asyncio.Queue[float] = asyncio.Queue()
+
+    @app.task(name="timed")
+    async def timed(n: int) -> None:  # noqa: ARG001
+        began.put_nowait(time.monotonic())
+
+    async def push(number: int) -> float:
+        pushed = time.monotonic()
+        await timed.defer_async(n=number)
+        return await began.get() - pushed
+
+    running = asyncio.create_task(app.run_worker_async(install_signal_handlers=False))
+    await push(-1)
+    protocol.ready()
+    found: list[float] = []
+    for number, pause in enumerate(protocol.pauses(count)):
+        await asyncio.sleep(pause)
+        found.append(await push(number))
+    protocol.tell(found)
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+
+
 async def main() -> None:
     async with app.open_async():
-        do = {"enqueue": enqueue, "work": work}[protocol.OPERATION]
-        await do(int(protocol.COUNT), int(protocol.REST[0]))
+        do = {"enqueue": enqueue, "work": work, "latency": latency}[protocol.OPERATION]
+        await do(int(protocol.COUNT), int([*protocol.REST, 0][0]))
         protocol.done()
 
 

@@ -23,3 +23,17 @@ export function* batches(size) {
     yield Array.from({ length: Math.min(size, count - start) }, (_, index) => start + index);
   }
 }
+
+// Push to an idle worker again and again: each push resolves to the time, of hrtime, when its handler began.
+// Before it, one push that doesn't count.
+export async function latencies(push) {
+  await push(-1);
+  await ready();
+  const found = [];
+  for (let number = 0; number < count; number++) {
+    await new Promise((resolve) => setTimeout(resolve, 100 + 100 * Math.random()));
+    const pushed = process.hrtime.bigint();
+    found.push(Number((await push(number)) - pushed) / 1e9);
+  }
+  console.log(JSON.stringify(found));
+}

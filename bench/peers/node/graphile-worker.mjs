@@ -1,6 +1,6 @@
 // graphile-worker with the settings of its own page on performance.
-// arguments: enqueue | work, COUNT, jobs a call
-import { batch, batches, count, done, need, operation, ready, url } from "./client.mjs";
+// arguments: enqueue | work, COUNT, jobs a call | latency, COUNT
+import { batch, batches, count, done, latencies, need, operation, ready, url } from "./client.mjs";
 
 const { Logger, makeWorkerUtils, run } = need("graphile-worker");
 const logger = new Logger(() => () => {});
@@ -44,5 +44,20 @@ async function work() {
   done();
 }
 
-await { enqueue, work }[operation]();
+async function latency() {
+  const utils = await makeWorkerUtils({ connectionString: url, logger });
+  await utils.migrate();
+  let began;
+  const taskList = { noop: async () => began(process.hrtime.bigint()) };
+  const runner = await run({ connectionString: url, taskList, noHandleSignals: true, logger });
+  await latencies(async (n) => {
+    const started = new Promise((resolve) => (began = resolve));
+    await utils.addJob("noop", { n });
+    return started;
+  });
+  await runner.stop();
+  done();
+}
+
+await { enqueue, work, latency }[operation]();
 process.exit(0);

@@ -1,11 +1,17 @@
 // pg-boss: several workers in one process, in batches, fetching at once while batches are full.
-// arguments: enqueue | work, COUNT, jobs a call
-import { batch, batches, count, done, need, operation, ready, url } from "./client.mjs";
+// arguments: enqueue | work, COUNT, jobs a call | latency, COUNT
+import { batch, batches, count, done, latencies, need, operation, ready, url } from "./client.mjs";
 
 const { PgBoss } = need("pg-boss");
 const WORKERS = 4;
 
-const boss = new PgBoss({ connectionString: url, max: WORKERS + 2, schedule: false, supervise: false });
+const boss = new PgBoss({
+  connectionString: url,
+  max: WORKERS + 2,
+  schedule: false,
+  supervise: false,
+  useListenNotify: operation === "latency",
+});
 boss.on("error", (error) => {
   throw error;
 });
@@ -36,6 +42,17 @@ async function work() {
   while ((await db.executeSql(open)).rows[0].open) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-await { enqueue, work }[operation]();
+async function latency() {
+  await boss.createQueue("noop", { notify: true });
+  let began;
+  await boss.work("noop", async () => began(process.hrtime.bigint()));
+  await latencies(async (n) => {
+    const started = new Promise((resolve) => (began = resolve));
+    await boss.send("noop", { n });
+    return started;
+  });
+}
+
+await { enqueue, work, latency }[operation]();
 done();
 process.exit(0);
