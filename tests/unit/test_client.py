@@ -83,7 +83,7 @@ def test_push_many_takes_options_for_all_and_for_each(queue: Queue):
     assert [(message.key, message.priority) for message in queue.peek("a")] == [("c", 6), ("a", 5), ("b", 5)]
 
 
-def test_every_routine_answers_with_its_model(queue: Queue):
+def test_every_routine_answers_with_its_model(queue: Queue, server_name: str):
     queue.push_many("a", [{"key": str(n), "payload": n} for n in range(6)])
     held = [message.receipt or "" for message in queue.reserve("a", max_messages=6, timeout_seconds=60)]
     assert queue.extend(held[0], 0.5) == Outcome(held[0], "extended")
@@ -114,7 +114,9 @@ def test_every_routine_answers_with_its_model(queue: Queue):
     assert {row.kind for row in queue.stats()} >= {"a", "b"}
     assert queue.drop("a").dead_letter_kind == "bin"
     assert queue.prune() >= 0
-    assert (queue.wait(["a", "b"], 0), queue.listen("b")[0].ready) == (None, False)
+    assert queue.wait(["a", "b"], 0) is None
+    if server_name == "postgresql":
+        assert not queue.listen("b")[0].ready
     beat = queue.heartbeat("w", info={"pid": 7}, kinds=["b"])
     assert (beat.worker, beat.alive, beat.reaps) == ("w", True, True)
     assert [(one.worker, one.info, one.kinds) for one in queue.workers()] == [("w", {"pid": 7}, ["b"])]
