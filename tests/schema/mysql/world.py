@@ -51,6 +51,14 @@ CALLS = {
     "queue_unschedule": "call queue_unschedule('due')",
     "queue_tick": "call queue_tick()",
     "queue_now": "call queue_now(@now)",
+    "queue_stage_begin": "call queue_stage_begin('job')",
+    "queue_stage_publish": "call queue_stage_publish('[]', null)",
+    "queue_stage_abort": "call queue_stage_abort('job')",
+    "queue_stream_ready": "call queue_stream_ready('mail')",
+    "queue_stream_reserve": "call queue_stream_reserve('stream', 0, 0, 'mail', 1, null)",
+    "queue_stream_extend": "call queue_stream_extend('stream', 0, 60)",
+    "queue_stream_done": "call queue_stream_done('stream', 0)",
+    "queue_stream_commit": "call queue_stream_commit('stream', 0, null)",
 }
 ALONE = {"queue_wait": "call queue_wait('\"mail\"', 0)"}
 """What can't be called inside of a transaction."""
