@@ -30,8 +30,8 @@ TESTED_APART = {"queue_wait", "queue_listen", "queue_heartbeat", "queue_reap"} |
     *(f"queue_stage_{verb}" for verb in ("begin", "publish", "abort")),
     *(f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "done", "commit")),
 }
-"""Those that wait write nothing; workers, whom any reserve may reap by the way, are in test_reaping; batches are in
-tests/conformance/test_batches.py and tests/spark."""
+"""Those that wait write nothing; workers, whom any reserve may reap by the way, are in test_reaping; batches
+are in tests/conformance/test_batches.py and tests/spark."""
 
 READY = "0 0 attempts 0"
 SECOND = 1_000_000
