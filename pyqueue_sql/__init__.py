@@ -13,6 +13,8 @@ from pyqueue_sql.errors import (
 )
 from pyqueue_sql.models import (
     Ended,
+    Group,
+    Grouped,
     Heartbeat,
     Kind,
     Listening,
@@ -35,6 +37,8 @@ __all__ = [
     "UNSET",
     "AsyncQueue",
     "Ended",
+    "Group",
+    "Grouped",
     "Heartbeat",
     "InvalidOption",
     "InvalidParameter",

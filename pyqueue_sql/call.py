@@ -12,6 +12,8 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pyqueue_sql.models import (
     Ended,
+    Group,
+    Grouped,
     Heartbeat,
     Kind,
     Listening,
@@ -105,7 +107,8 @@ _STATS = _columns(
 )
 _ENDED = _columns(
     "p_kind, p_key, entry, outcome, to_kind, payload json, payload_bytes, headers json, priority,"
-    " scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors json"
+    " scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors json,"
+    " result json"
 )
 _CHANGED = _columns("changed boolean")
 _LISTENING = _columns("p_kind, channel, ready boolean, next_at, next_seconds number")
@@ -123,7 +126,9 @@ _POP = Routine("queue_pop", ("text", "integer"), _MESSAGE, defaults=1)
 _EXTEND = Routine("queue_extend", ("text", "numeric"), _OUTCOME)
 _EXTEND_MANY = Routine("queue_extend_many", ("json", "numeric"), _OUTCOME)
 _ACK = Routine("queue_ack", ("text",), _OUTCOME, defaults=1)
+_ACK_WITH = Routine("queue_ack", ("text", "json"), _OUTCOME)
 _ACK_MANY = Routine("queue_ack_many", ("json",), _OUTCOME, defaults=1)
+_ACK_MANY_WITH = Routine("queue_ack_many", ("json", "json"), _OUTCOME)
 _NACK = Routine("queue_nack", ("text", "json"), _OUTCOME)
 _NACK_MANY = Routine("queue_nack_many", ("json", "json"), _OUTCOME)
 _MOVE = Routine("queue_move", ("text", "text", "json"), _OUTCOME)
@@ -152,6 +157,17 @@ _SUBSCRIPTIONS = Relation(
     "queue_subscriptions", _columns("pattern, p_kind, subscribed_at timestamp"), order="pattern, p_kind"
 )
 _SCHEDULE = Routine("queue_schedule", ("text", "text", "json", "json"), _columns("name, p_kind, next_at"))
+_GROUP = Routine(
+    "queue_group", ("text", "text", "json", "json"), _columns("group_name, state, members count, done count")
+)
+_GROUPS = Relation(
+    "queue_groups",
+    _columns(
+        "group_name, then_kind, state, members count, done count, dead count, created_at timestamp,"
+        " finished_at timestamp"
+    ),
+    order="group_name",
+)
 _UNSCHEDULE = Routine("queue_unschedule", ("text",), _CHANGED, scalar=True)
 _TICK = Routine("queue_tick", (), _columns("ticked count"), scalar=True)
 _SCHEDULES = Relation(
@@ -179,6 +195,8 @@ _HISTORY = {
 }
 _NULLABLE = ("payload", "headers")
 """A payload of null is a payload, and headers of null are none: neither is the same as leaving them alone."""
+_RESULTS = ("payload", "result")
+"""The same of an ack."""
 
 
 def _pushed(rows: Sequence[Row]) -> Pushed:
@@ -249,6 +267,14 @@ def _schedules(rows: Sequence[Row]) -> list[Schedule]:
     return [Schedule(*row) for row in rows]
 
 
+def _grouped(rows: Sequence[Row]) -> Grouped:
+    return Grouped(*rows[0])
+
+
+def _groups(rows: Sequence[Row]) -> list[Group]:
+    return [Group(*row) for row in rows]
+
+
 def _scalar(rows: Sequence[Row]) -> Any:
     return rows[0][0]
 
@@ -297,14 +323,17 @@ def extend_many(receipts: Iterable[str], seconds: float) -> Call[list[Outcome]]:
     return Call(_EXTEND_MANY, (to_json(list(receipts)), seconds), _outcomes)
 
 
-def ack(receipt: str) -> Call[Outcome]:
+def ack(receipt: str, options: Mapping[str, Any]) -> Call[Outcome]:
     """Say that a message is done."""
-    return Call(_ACK, (receipt,), _outcome)
+    given = render(options, _RESULTS)
+    return Call(_ACK_WITH, (receipt, given), _outcome) if given else Call(_ACK, (receipt,), _outcome)
 
 
-def ack_many(receipts: Iterable[str]) -> Call[list[Outcome]]:
+def ack_many(receipts: Iterable[str], options: Mapping[str, Any]) -> Call[list[Outcome]]:
     """Say that many messages are done."""
-    return Call(_ACK_MANY, (to_json(list(receipts)),), _outcomes)
+    batch = to_json(list(receipts))
+    given = render(options, _RESULTS)
+    return Call(_ACK_MANY_WITH, (batch, given), _outcomes) if given else Call(_ACK_MANY, (batch,), _outcomes)
 
 
 def nack(receipt: str, options: Mapping[str, Any]) -> Call[Outcome]:
@@ -468,3 +497,16 @@ def tick() -> Call[int]:
 def schedules() -> Call[list[Schedule]]:
     """Look at the schedules."""
     return Call(_SCHEDULES, (), _schedules)
+
+
+def group(
+    name: str, then_kind: str | None, then_payload: Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Call[Grouped]:
+    """Make or change a group."""
+    payload = None if then_payload is None else to_json(then_payload)
+    return Call(_GROUP, (name, then_kind, payload, render(options)), _grouped)
+
+
+def groups() -> Call[list[Group]]:
+    """Look at the groups."""
+    return Call(_GROUPS, (), _groups)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Unpack
 from pyqueue_sql import call, through
 from pyqueue_sql.models import (
     Ended,
+    Group,
+    Grouped,
     Heartbeat,
     Kind,
     Listening,
@@ -24,10 +26,13 @@ from pyqueue_sql.models import (
     WorkerState,
 )
 from pyqueue_sql.options import (
+    AckOptions,
     DefineOptions,
+    GroupOptions,
     HeartbeatOptions,
     MoveOptions,
     NackOptions,
+    PublishOptions,
     PushOptions,
     ScheduleOptions,
 )
@@ -184,13 +189,21 @@ class Queue(Generic[C]):
         """Keep many holds; one outcome a receipt, in order, see `extend`."""
         return self._run(call.extend_many(receipts, seconds))
 
-    def ack(self, receipt: str) -> Outcome:
-        """Say that the work is done; the outcome is acked or lost."""
-        return self._run(call.ack(receipt))
+    def ack(self, receipt: str, **options: Unpack[AckOptions]) -> Outcome:
+        """Say that the work is done.
 
-    def ack_many(self, receipts: Iterable[str]) -> list[Outcome]:
-        """Say that the work is done; one outcome a receipt, in order, see `ack`."""
-        return self._run(call.ack_many(receipts))
+        Args:
+            receipt: of `reserve`.
+            **options: see `AckOptions`.
+
+        Returns:
+            The outcome: acked or lost; or on a route moved or duplicate, see `move`.
+        """
+        return self._run(call.ack(receipt, options))
+
+    def ack_many(self, receipts: Iterable[str], **options: Unpack[AckOptions]) -> list[Outcome]:
+        """Say that the work is done, with the same options; one outcome a receipt, in order, see `ack`."""
+        return self._run(call.ack_many(receipts, options))
 
     def nack(self, receipt: str, **options: Unpack[NackOptions]) -> Outcome:
         """Give a message back for a later try.
@@ -397,7 +410,7 @@ class Queue(Generic[C]):
         return self._run(call.unsubscribe(pattern, kind))
 
     def publish(
-        self, topic: str, key: str | None = None, payload: Any = None, **options: Unpack[PushOptions]
+        self, topic: str, key: str | None = None, payload: Any = None, **options: Unpack[PublishOptions]
     ) -> list[Pushed]:
         """Put a copy of a message into every kind that is subscribed to its topic, all or none.
 
@@ -405,7 +418,7 @@ class Queue(Generic[C]):
             topic: words with a dot between them.
             key: of each copy; None: a time-ordered UUID, the same for all.
             payload: as for `push`.
-            **options: see `PushOptions`.
+            **options: see `PublishOptions`.
 
         Returns:
             One a kind, in their order; an empty list where nobody is subscribed.
@@ -446,3 +459,24 @@ class Queue(Generic[C]):
     def schedules(self) -> list[Schedule]:
         """Look at the schedules, by name."""
         return self._run(call.schedules())
+
+    def group(
+        self,
+        name: str,
+        then_kind: str | None = None,
+        then_payload: Mapping[str, Any] | None = None,
+        **options: Unpack[GroupOptions],
+    ) -> Grouped:
+        """Make a group, or change one; once its members are done, what follows is pushed.
+
+        Args:
+            name: what the option group of a push names.
+            then_kind: the kind of what follows; None: as it was.
+            then_payload: its payload, into which the results are put as "results"; None: as it was.
+            **options: see `GroupOptions`.
+        """
+        return self._run(call.group(name, then_kind, then_payload, options))
+
+    def groups(self) -> list[Group]:
+        """Look at the groups, by name."""
+        return self._run(call.groups())

@@ -19,6 +19,7 @@ RemoveOutcome = Literal["removed", "held", "absent"]
 ReceiptOutcome = Literal["acked", "extended", "retry", "dead", "moved", "duplicate", "lost"]
 CatchUp = Literal["all", "last", "skip"]
 EndOutcome = Literal["acked", "popped", "moved", "dead", "removed"]
+GroupState = Literal["open", "closed", "done", "failed"]
 State = Literal["scheduled", "ready", "reserved", "expired", "waiting"]
 
 
@@ -165,6 +166,8 @@ class Ended:
     reserved_by: str | None
     errors: list[dict[str, Any]] | None
     """What went wrong, the last ones."""
+    result: Any
+    """What its ack gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,3 +297,29 @@ class Schedule:
     """None: never again."""
     last_at: datetime | None
     """For when it last made a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A group that was made or changed."""
+
+    name: str
+    state: GroupState
+    """A closed one finishes when all are done."""
+    members: int
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group, and how far it is."""
+
+    name: str
+    then_kind: str
+    """The kind of what follows it."""
+    state: GroupState
+    members: int
+    done: int
+    dead: int
+    created_at: datetime
+    finished_at: datetime | None

@@ -28,8 +28,8 @@ UNSET: Final = Unset.UNSET
 """An option that isn't given, where None has a meaning of its own (a payload None is JSON's null)."""
 
 
-class PushOptions(TypedDict, total=False):
-    """Options of `push`, `push_bytes` and of each message of `push_many`; None is as good as not given."""
+class PublishOptions(TypedDict, total=False):
+    """Options of `publish`; None is as good as not given."""
 
     delay_seconds: float | None
     """Deliver so many seconds from now."""
@@ -46,6 +46,47 @@ class PushOptions(TypedDict, total=False):
     on_duplicate: OnDuplicate | None
     """Where the key is there: `ignore` the push (the default), `replace` payload and time, `keep_time`
     (payload only), `push_back` (time only)."""
+
+
+class PushOptions(PublishOptions, total=False):
+    """Options of `push`, `push_bytes` and of each message of `push_many`; None is as good as not given."""
+
+    route: Sequence[str] | None
+    """The kinds that it goes on to, one with each ack."""
+    group: str | None
+    """The group that it is a member of."""
+
+
+class AckOptions(TypedDict, total=False):
+    """Options of `ack` and `ack_many`; result and payload None are JSON's null, another None is not given."""
+
+    result: Any
+    """Kept in the history."""
+    to: str | None
+    """Where it goes on to, in place of the next step of its route."""
+    payload: Any
+    """What it goes on with, where it does."""
+
+
+class GroupOptions(TypedDict, total=False):
+    """Options of `group`; those that aren't given stay as they are."""
+
+    close: bool | None
+    """True: all members are known."""
+    members: int | None
+    """How many there will be."""
+    on_dead: Literal["wait", "report", "fail"] | None
+    """What a dead member does: the group waits (the default), has its error with the results, or fails."""
+    fail_kind: str | None
+    """Where what follows goes when it fails."""
+    key: str | None
+    """Of what follows; the name of the group unless given."""
+    priority: int | None
+    """Of what follows."""
+    delay_seconds: float | None
+    """Deliver that so many seconds after."""
+    keep_seconds: float | None
+    """How long it is remembered after it has finished."""
 
 
 class NackOptions(TypedDict, total=False):

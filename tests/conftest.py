@@ -1,7 +1,8 @@
 """The PostgreSQL of a test run, a database of its own for each test, and a clock that tests move.
 
-MariaDB and MySQL are in tests/servers. The PostgreSQL is an embedded one, or the one that PYQUEUE_TEST_URL
-names: the URL of a superuser, or of a role that may create databases and owns what it creates.
+MariaDB and MySQL are in tests/servers. The PostgreSQL is an embedded one, of the folder of programs that
+PYQUEUE_TEST_BINARIES names, or the one that PYQUEUE_TEST_URL names: the URL of a superuser, or of a role that
+may create databases and owns what it creates.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 URL_VARIABLE = "PYQUEUE_TEST_URL"
+BINARIES_VARIABLE = "PYQUEUE_TEST_BINARIES"
 # nothing is kept, and each test copies a database: waiting for the disk would be most of what it costs
 SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 
@@ -60,7 +63,8 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     if given:
         yield describe(request, given, "given")
     else:
-        with start_server(settings=SETTINGS) as embedded:
+        binaries = os.environ.get(BINARIES_VARIABLE)
+        with start_server(bin_dir=Path(binaries) if binaries else None, settings=SETTINGS) as embedded:
             yield describe(request, embedded.url, "embedded")
 
 

@@ -15,7 +15,6 @@ from bench.peers.jobs import there
 from bench.run import Run
 
 NAME = "waking"
-ONCE = True
 PUSHES = (40, 300)
 LONGEST_MS = 60
 """On MariaDB and MySQL, p99."""

@@ -52,7 +52,7 @@ def cases(receipt: str) -> list[Case]:
         ("push", call.push("new", "k", PAYLOAD, {}), lambda q: q.push("new", "k", PAYLOAD)),
         ("reserve 1", call.reserve("full", "me", 1, {}), lambda q: q.reserve("full", "me", 1)),
         ("reserve 100", call.reserve("full", "me", 100, {}), lambda q: q.reserve("full", "me", 100)),
-        ("ack", call.ack(receipt), lambda q: q.ack(receipt)),
+        ("ack", call.ack(receipt, {}), lambda q: q.ack(receipt)),
     ]
 
 

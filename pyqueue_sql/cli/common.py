@@ -138,7 +138,7 @@ def given(**options: Any) -> Any:
     return {
         name: value
         for name, value in options.items()
-        if value is not UNSET and (value is not None or name in ("payload", "headers"))
+        if value is not UNSET and (value is not None or name in ("payload", "headers", "result"))
     }
 
 

@@ -74,10 +74,13 @@ def extend(queue: Queue, seconds: float, receipts: tuple[str, ...], batch: int) 
 
 @click.command()
 @receipts_argument
+@json_option("--result", "Kept in the history, and given to its group.")
+@click.option("--to", help="The kind that it goes on to, in place of the next of its route.")
+@json_option("--payload", "A new payload, where it goes on.")
 @lines_option
 @with_queue
-def ack(queue: Queue, receipts: tuple[str, ...], batch: int) -> None:
-    """Say that messages are done: they are removed.
+def ack(queue: Queue, receipts: tuple[str, ...], batch: int, **options: Any) -> None:
+    """Say that messages are done: they are removed, or go on along their route.
 
     Each RECEIPT is what reserve printed; with - they are read from the input, one a line, or the whole lines
     of reserve. Exit code 1: one was lost, because the message had gone to somebody else meanwhile.
@@ -87,7 +90,7 @@ def ack(queue: Queue, receipts: tuple[str, ...], batch: int) -> None:
     """
 
     def acked(lines: list[dict[str, Any]]) -> list[Outcome]:
-        return queue.ack_many([line["receipt"] for line in lines])
+        return queue.ack_many([line["receipt"] for line in lines], **given(**options))
 
     emit_outcomes(in_batches(deliveries(receipts), batch, acked))
 

@@ -43,6 +43,8 @@ def when(text: str) -> int | str:
 @priority_option
 @headers_option
 @click.option("--max-attempts", type=int, help="Deliveries that it may have.")
+@click.option("--route", multiple=True, help="A kind that it goes on to with an ack; may be given again.")
+@click.option("--group", help="The group that it is a member of.")
 @on_duplicate_option
 @click.option(
     "--batch",
@@ -59,6 +61,7 @@ def push(
     key: str | None,
     file: BinaryIO | None,
     batch: int,
+    route: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Put a message into KIND; or many, with - for the PAYLOAD: then each line of the input is one.
@@ -72,7 +75,7 @@ def push(
       pyqueue push thumbs --bytes photo.jpg --key photo/7
       echo '{"key": "a", "payload": [1], "delay_seconds": 60}' | pyqueue push mail -
     """
-    options = given(**options)
+    options = given(route=list(route) or None, **options)
     if payload == "-":
         if key is not None or file is not None:
             raise click.UsageError("With lines of input, key and payload stand in the lines.")

@@ -1,4 +1,4 @@
-"""Commands for operators, about what happens by itself: subscriptions and schedules."""
+"""Commands for operators, about what happens by itself: subscriptions, schedules and groups."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 from pyqueue_sql import Queue
 from pyqueue_sql.cli.common import emit, from_json, given, with_queue
 from pyqueue_sql.cli.producers import delay_option, headers_option, priority_option, when
-from pyqueue_sql.models import CatchUp, Schedule, Subscription
+from pyqueue_sql.models import CatchUp, Group, Schedule, Subscription
 
 
-def show(row: Schedule | Subscription) -> None:
+def show(row: Group | Schedule | Subscription) -> None:
     """Print a row, times in ISO 8601."""
     fields = dataclasses.asdict(row)
     times = {
@@ -23,6 +23,38 @@ def show(row: Schedule | Subscription) -> None:
         if isinstance(value, datetime)
     }
     emit(**fields | times)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--then", "then_kind", help="The kind of what follows; needed where the group isn't there.")
+@click.option("--payload", "then_payload", type=from_json, help="A JSON object; the results are put into it.")
+@click.option("--close", is_flag=True, default=None, help="All members are known.")
+@click.option("--members", type=int, help="How many there will be.")
+@click.option("--on-dead", type=click.Choice(["wait", "report", "fail"]), help="What a dead member does.")
+@click.option("--fail-kind", help="Where what follows goes when the group fails.")
+@with_queue
+def group(queue: Queue, name: str, then_kind: str | None, then_payload: Any, **options: Any) -> None:
+    """Make the group NAME, or change it: once all of its members are done, what follows is pushed.
+
+    \b
+      pyqueue group nightly --then report
+      pyqueue push check '{"table": 1}' --group nightly
+      pyqueue group nightly --close
+    """
+    emit(**dataclasses.asdict(queue.group(name, then_kind, then_payload, **given(**options))))
+
+
+@click.command()
+@with_queue
+def groups(queue: Queue) -> None:
+    """Print the groups and how far they are, a line of JSON each.
+
+    \b
+      pyqueue groups | jq -r 'select(.state == "closed") | .name'
+    """
+    for one in queue.groups():
+        show(one)
 
 
 @click.command()
@@ -127,4 +159,4 @@ def tick(queue: Queue) -> None:
     emit(ticked=queue.tick())
 
 
-COMMANDS = (subscribe, unsubscribe, subscriptions, schedule, unschedule, schedules, tick)
+COMMANDS = (group, groups, subscribe, unsubscribe, subscriptions, schedule, unschedule, schedules, tick)

@@ -97,12 +97,11 @@ def connected(options: Options, *, autocommit: bool = True) -> Generator[Batches
         options: they say where.
         autocommit: whether each call is a transaction of its own; else what isn't committed is undone.
     """
-    connection = connect(options.url, autocommit=autocommit, schema=options.queue_schema)
+    connection = connect(options.url, autocommit=autocommit, schema=options.queue_schema, read_committed=True)
     try:
         if not isinstance(connection, psycopg.Connection):
             with connection.cursor() as cursor:
-                # without gap locks, and with the escapes that `to_values` writes
-                cursor.execute("set session transaction isolation level read committed")
+                # with the escapes that `to_values` writes
                 cursor.execute("set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
         yield Batches(connection)
     finally:

@@ -59,7 +59,7 @@ class Engine:
         self._keeper = Keeper(
             settings, self._board, list(handlers), self._ending, self._connect, listener, self._lost
         )
-        takes = Link("reserve", self._connect, self._ending, self._opened)
+        takes = Link("reserve", self._connect_to_reserve, self._ending, self._opened)
         waits = Link("wait", self._connect, self._ending, self._opened) if waits_there else None
         self._taker = Taker(
             settings, handlers, self._board, self._keeper, self._stopping, takes, waits, self._fail
@@ -173,6 +173,15 @@ class Engine:
         connection = connect(self._settings.url, schema=self._settings.schema)
         if isinstance(connection, psycopg.Connection) and not self._settings.notify:
             connection.prepare_threshold = None  # behind a pooler another session may be asked for it
+        return connection
+
+    def _connect_to_reserve(self) -> Connection:
+        """Open a connection whose commits don't wait for the disk: what a crash of the server undoes of them
+        is that a message is held, and it is handed out again."""
+        connection = self._connect()
+        is_own = self._settings.notify  # else others may share the session
+        if is_own and isinstance(connection, psycopg.Connection):
+            connection.execute("set synchronous_commit = off")
         return connection
 
     def _opened(self, _: object) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TICK_SECONDS = 1.0
 REAP_SECONDS = 0.8
 """Between two calls of the same worker; there are two that call."""
+DOUBT_SECONDS = 2.0
+"""After which one that is asked to free what the dead held makes sure that it is."""
 BEATS = 3
 """A timeout of the heartbeat."""
 
@@ -138,6 +140,7 @@ class Keeper:
 
     def _beat(self, queue: Queue[Any]) -> None:
         now = time.monotonic()
+        was_asked = self._heartbeat is not None and self._heartbeat.reaps
         self._heartbeat = queue.heartbeat(
             self._settings.name,
             timeout_seconds=self._settings.heartbeat_seconds,
@@ -149,6 +152,8 @@ class Keeper:
         beats = BEATS if self._heartbeat.expires_at is not None else BEATS / 2
         self._beaten_at = now
         self._beat_at = now + self._settings.heartbeat_seconds / beats
+        if self._heartbeat.reaps and not was_asked:  # who come together each may be the first
+            self._beat_at = min(self._beat_at, now + DOUBT_SECONDS)
 
     async def _reap(self) -> None:
         for dead in await self.link.call(lambda queue: queue.reap()):

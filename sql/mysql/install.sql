@@ -23,6 +23,9 @@ source tables/queue_stream_part.sql
 source tables/queue_use.sql
 source tables/queue_subscription.sql
 source tables/queue_recurring.sql
+source tables/queue_group.sql
+source tables/queue_group_slot.sql
+source tables/queue_group_member.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
@@ -49,6 +52,7 @@ source routines/_queue_boolean.sql
 source routines/_queue_text.sql
 source routines/_queue_instant.sql
 source routines/_queue_schedule.sql
+source routines/_queue_route.sql
 source routines/_queue_push_options.sql
 source routines/_queue_message.sql
 source routines/_queue_check_nack.sql
@@ -76,6 +80,12 @@ source routines/_queue_add_error.sql
 source routines/_queue_is_remembered.sql
 source routines/_queue_put_onto.sql
 source routines/_queue_put.sql
+source routines/_queue_pushed.sql
+source routines/_queue_follow.sql
+source routines/_queue_group_check.sql
+source routines/_queue_members_end.sql
+source routines/_queue_members_dead.sql
+source routines/_queue_enrol.sql
 source routines/_queue_push.sql
 source routines/_queue_promote.sql
 source routines/_queue_scan.sql
@@ -95,6 +105,8 @@ source routines/_queue_prune_kind.sql
 source routines/_queue_prune_by_the_way.sql
 source routines/_queue_tidy.sql
 source routines/_queue_take_in.sql
+source routines/_queue_check_ack.sql
+source routines/_queue_ack_each.sql
 source routines/_queue_ack.sql
 source routines/_queue_ack_many.sql
 source routines/_queue_again.sql
@@ -169,6 +181,10 @@ source routines/queue_unschedule.sql
 source routines/queue_tick.sql
 
 -- routines: drain and replay
+source routines/_queue_group_options.sql
+source routines/_queue_prune_groups.sql
+source routines/_queue_group.sql
+source routines/queue_group.sql
 source routines/queue_drain.sql
 source routines/_queue_replay.sql
 source routines/queue_replay.sql
@@ -223,3 +239,4 @@ source views/queue_stats.sql
 source views/queue_workers.sql
 source views/queue_subscriptions.sql
 source views/queue_schedules.sql
+source views/queue_groups.sql

@@ -23,6 +23,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_use.sql
 \ir tables/queue_subscription.sql
 \ir tables/queue_recurring.sql
+\ir tables/queue_group.sql
+\ir tables/queue_group_slot.sql
+\ir tables/queue_group_member.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -49,6 +52,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_text.sql
 \ir routines/_queue_instant.sql
 \ir routines/_queue_schedule.sql
+\ir routines/_queue_route.sql
 \ir routines/_queue_push_options.sql
 \ir routines/_queue_message.sql
 \ir routines/_queue_check_nack.sql
@@ -72,7 +76,12 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_take_back.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
+\ir routines/_queue_follow.sql
 \ir routines/_queue_put_pending.sql
+\ir routines/_queue_group_check.sql
+\ir routines/_queue_members_end.sql
+\ir routines/_queue_members_dead.sql
+\ir routines/_queue_enrol.sql
 \ir routines/_queue_push.sql
 \ir routines/_queue_push_batch.sql
 \ir routines/_queue_promote.sql
@@ -91,6 +100,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_nack.sql
 \ir routines/_queue_lock_moves.sql
 \ir routines/_queue_move.sql
+\ir routines/_queue_check_ack.sql
+\ir routines/_queue_ack_each.sql
 \ir routines/_queue_set_paused.sql
 \ir routines/_queue_fold_counts.sql
 \ir routines/_queue_is_alive.sql
@@ -135,6 +146,11 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_schedule.sql
 \ir routines/queue_unschedule.sql
 \ir routines/queue_tick.sql
+
+-- routines: groups
+\ir routines/_queue_group_options.sql
+\ir routines/_queue_prune_groups.sql
+\ir routines/queue_group.sql
 
 -- routines: drain and replay
 \ir routines/queue_drain.sql
@@ -194,6 +210,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir views/queue_workers.sql
 \ir views/queue_subscriptions.sql
 \ir views/queue_schedules.sql
+\ir views/queue_groups.sql
 
 -- roles and rights
 \ir grants.sql

@@ -125,13 +125,14 @@ CASES: dict[str, tuple[Case, Effect]] = {
     "queue_schedule": (lambda q, w: bool(q.schedule(w.kind("due"), "ticks", 1, every_seconds=9)), {}),
     "queue_unschedule": (lambda q, w: q.unschedule(w.kind("due")), {}),
     "queue_tick": (lambda q, _: bool(q.tick()), {}),
+    "queue_group": (lambda q, w: q.group(w.kind("crew"), w.kind("next")).state, {}),
 }
 
 DISTURBERS: dict[str, Case] = {
     **{
         name: call
         for name, (call, _) in CASES.items()
-        if not name.endswith(("_many", "get", "peek", "prune", "subscribe", "schedule", "tick"))
+        if not name.endswith(("_many", "get", "peek", "prune", "subscribe", "schedule", "tick", "group"))
     },
     "replace what is ready": lambda q, w: q.push(w.kind("mail"), "1", 1, on_duplicate="replace"),
     "replace what is held": lambda q, w: q.push(w.kind("mail"), "held", 1, on_duplicate="replace"),

@@ -106,6 +106,32 @@ def test_a_key_that_is_taken_or_comes_twice_is_ignored(queue: Session) -> None:
     assert sorted(found) == ["a", "b"]
 
 
+def test_nothing_is_published_into_a_kind_that_is_drained(queue: Session) -> None:
+    staged = stage(queue, row("a"))
+    queue.drain("mail")
+    with pytest.raises(Refused, match="drained"):
+        publish(queue, staged)
+
+
+@pytest.mark.parametrize("headers", ['{"a": 1, "b": "x"}', '{ "a" : null }', "{}", '{"a": "[{"}', None])
+def test_what_is_staged_keeps_its_headers_bytes_and_time(queue: Session, headers: str | None) -> None:
+    at = 4_000_000_000_000_000
+    publish(
+        queue,
+        stage(
+            queue,
+            row("a", headers=headers, attempts=2, max_attempts=9),
+            row("b", headers=headers, scheduled_at=at),
+            row("c", None, payload_bytes=b"\0\xff", headers=headers),
+        ),
+    )
+    given = json.loads(headers or "{}") or None
+    found = {one.key: one for one in queue.peek("mail", 10)}
+    assert {one.key: one.headers for one in found.values()} == dict.fromkeys("abc", given)
+    assert (found["a"].attempts, found["b"].scheduled_at) == (2, at)
+    assert found["c"].payload_bytes == b"\0\xff"
+
+
 def test_a_remembered_key_is_ignored_and_a_shape_is_kept(queue: Session) -> None:
     queue.define("mail", dedup_seconds=60, payload_shape={"n": "number"})
     queue.push("mail", "a", {"n": 1})

@@ -89,6 +89,7 @@ COLUMNS = {
     "queue_stream_extend": ["extended", "lost"],
     "queue_stream_done": ["done"],
     "queue_stream_commit": ["outcome", "acked", "failed", "lost", "published"],
+    "queue_group": ["group_name", "state", "members", "done"],
 }
 
 
@@ -133,6 +134,7 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_replay", ("k", None)
         yield "queue_schedule", ("s", "k", "1", '{"every_seconds": 60}')
         yield "queue_tick", ()
+        yield "queue_group", ("g", "k", None, '{"close": true}')
     for _ in range(2):
         yield "queue_unsubscribe", ("t", "k")
         yield "queue_unschedule", ("s",)

@@ -69,7 +69,19 @@ cross join lateral (
 insert into queue_recurring (name, p_kind, payload, push_options, rule, every, catch_up, paused, next_at)
 select 's' || i, 'ticks', '1', '{}', '{}', 60000000, 'last', false,
     n.now + case when i <= 5 then -1 else 3600000000 + i end
-from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
+insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
+    closed, keep_seconds, created_at)
+select 'group' || i, 'next', '{}', 'group' || i, 0, 0, 'wait', false, 60, 0
+from generate_series(1, %(size)s / 10) i;
+update queue_group set group_name = 'crowd' where group_name = 'group8';
+update queue_group set finished_at = 0, forget_at = 0 where group_name = 'group5';
+insert into queue_group_slot (group_name, slot)
+select g.group_name, s from queue_group g, generate_series(0, 31) s;
+insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
+select 1000000000 + i, case when i %% 2 = 0 then 'crowd' else 'group' || i %% (%(size)s / 10) end, i %% 32,
+    'gone', i::text, 1000000000 + i
+from generate_series(1, %(size)s) i
 """
 
 _numbers = itertools.count(1)
@@ -120,7 +132,7 @@ def filled(
             if analyzed:
                 conn.execute(
                     "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
-                    " queue_recurring"
+                    " queue_recurring, queue_group, queue_group_slot, queue_group_member"
                 )
         yield Filled(url, size)
 
@@ -175,6 +187,13 @@ def remembered_many(plans: Plans) -> list[Node]:
 def query(text: str, *parameters: object) -> Callable[[Plans], list[Node]]:
     """A call that needs no receipt."""
     return lambda plans: plans.run(text, *parameters)[1]
+
+
+def member(plans: Plans, text: str) -> list[Node]:
+    """Make a call for a member of a group that is held."""
+    plans.run("""select * from queue_push('joint', null, '1', '{"group": "crowd"}')""")
+    [[receipt]], _ = plans.run("select receipt from queue_reserve('joint', 'w')")
+    return plans.run(text, receipt)[1]
 
 
 def stage(plans: Plans) -> list[dict[str, int]]:
@@ -263,6 +282,10 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_schedule": query("select * from queue_schedule('s7', 'ticks', '1', '{\"every_seconds\": 60}')"),
     "queue_unschedule": query("select * from queue_unschedule('s8')"),
     "queue_tick": query("select * from queue_tick()"),
+    "queue_group": query("select * from queue_group('group7', 'next')"),
+    "queue_push grouped": query("""select * from queue_push('joint', null, '1', '{"group": "crowd"}')"""),
+    "queue_ack grouped": lambda plans: member(plans, "select * from queue_ack(%s)"),
+    "queue_move grouped": lambda plans: member(plans, "select * from queue_move(%s, 'other')"),
     "queue_replay": query(
         "select * from queue_replay('past', %s)", Jsonb({"limit": BATCH, "to_kind": "again"})
     ),
@@ -270,6 +293,7 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
 TABLES = (
     *("delayed_queue", "queue_history", "queue_dedup"),
     *("queue_use", "queue_subscription", "queue_recurring"),
+    *("queue_group", "queue_group_slot", "queue_group_member"),
 )
 PASSING = {
     "queue_reserve",
@@ -379,6 +403,7 @@ PAIRS = [
 CALLS_OF_VIEWS = {
     "queue_stats": query("select * from queue_stats"),
     "queue_messages": query("table queue_messages"),
+    "queue_groups": query("select * from queue_groups where group_name = 'group7'"),
     "queue_history": query("select * from queue_history where p_kind = 'past' and p_key = 'past500'"),
 }
 
@@ -394,6 +419,8 @@ def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> No
         name = "queue_push remembered"
     elif index.startswith("queue_use") and name == "queue_reserve":
         name = "queue_reserve expiring"
+    elif index.startswith("queue_group") and f"{name} grouped" in CALLS:
+        name = f"{name} grouped"
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
     # a push puts its row in with ON CONFLICT: the index settles that, and is named there
     used = {node.index for node in nodes} | {

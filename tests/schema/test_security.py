@@ -26,6 +26,8 @@ CONSUMER = (
 CONSUMER |= {f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "done", "commit")}
 RUNNING_THE_SCHEDULES = {"queue_tick"}
 """Consumers and operators may."""
+MAKING_GROUPS = {"queue_group"}
+"""All of them may."""
 EVERYBODY = {"queue_now", "queue_time", "queue_timestamp"}
 PUBLIC = {name for name in routines() if not name.startswith("_")}
 OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY
@@ -111,8 +113,8 @@ def test_the_search_path_is_pinned_where_psql_installs(conn: psycopg.Connection,
 @pytest.mark.parametrize(
     ("group", "allowed"),
     [
-        ("queue_producer", PRODUCER | EVERYBODY),
-        ("queue_consumer", CONSUMER | RUNNING_THE_SCHEDULES | EVERYBODY),
+        ("queue_producer", PRODUCER | MAKING_GROUPS | EVERYBODY),
+        ("queue_consumer", CONSUMER | RUNNING_THE_SCHEDULES | MAKING_GROUPS | EVERYBODY),
         ("queue_operator", OPERATOR | EVERYBODY | VIEWED),
         ("queue_admin", PUBLIC | VIEWED),
     ],
@@ -138,7 +140,7 @@ def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: ps
         for group in ("queue_operator", "queue_admin")
         for name in (
             *("queue_messages", "queue_stats", "queue_workers", "queue_history"),
-            *("queue_subscriptions", "queue_schedules"),
+            *("queue_subscriptions", "queue_schedules", "queue_groups"),
         )
     }
     assert set(found) == looking | {

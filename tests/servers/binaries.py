@@ -67,15 +67,7 @@ def unpacked(name: str) -> Binaries:
     Raises:
         UnavailableError: this is no Debian, or the package can't be fetched.
     """
-    folder = CACHE / name
-    if not (folder / "complete").exists():
-        if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
-            raise UnavailableError("this system has no apt-get to fetch it with")
-        if name in SUITES and not KEYRING.exists():
-            raise UnavailableError(f"its package is in Debian's sid, and {KEYRING} isn't there")
-        with alone(name):
-            if not (folder / "complete").exists():
-                fill(folder, name)
+    folder = filled(name)
     [loader] = [one for one in folder.rglob("ld-linux*.so.*") if one.is_file()][:1]
     libraries = sorted({str(one.parent) for one in folder.rglob("*.so.*") if one.parent.name != "plugin"})
     program = next(folder.glob("usr/sbin/m*d"))
@@ -93,14 +85,30 @@ def unpacked_jar(package: str) -> list[Path]:
     Raises:
         UnavailableError: this is no Debian, or the package can't be fetched.
     """
-    folder = CACHE / package
+    folder = filled(package, "*-java_*.deb")
+    return sorted(one for one in (folder / "usr" / "share" / "java").glob("*.jar") if not one.is_symlink())
+
+
+def filled(name: str, archives: str = "*.deb") -> Path:
+    """Return the folder of a package and of all that it depends on, filled where it isn't yet.
+
+    Args:
+        name: of the package, or of the server in `PACKAGES`.
+        archives: which of the packages to unpack.
+
+    Raises:
+        UnavailableError: this is no Debian, or the package can't be fetched.
+    """
+    folder = CACHE / name
     if not (folder / "complete").exists():
         if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
             raise UnavailableError("this system has no apt-get to fetch it with")
-        with alone(package):
+        if name in SUITES and not KEYRING.exists():
+            raise UnavailableError(f"its package is in Debian's sid, and {KEYRING} isn't there")
+        with alone(name):
             if not (folder / "complete").exists():
-                fill(folder, package, "*-java_*.deb")
-    return sorted(one for one in (folder / "usr" / "share" / "java").glob("*.jar") if not one.is_symlink())
+                fill(folder, name, archives)
+    return folder
 
 
 @contextmanager
@@ -112,7 +120,7 @@ def alone(name: str) -> Iterator[None]:
         yield
 
 
-def fill(folder: Path, name: str, archives: str = "*.deb") -> None:
+def fill(folder: Path, name: str, archives: str) -> None:
     """Unpack the package and all that it depends on."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -46,7 +46,7 @@ def test_E4_a_task_that_runs_twice_or_fails_half_way_leaves_one_message_a_key(
     spark: SparkSession, queue: Session, insert: Callable[[DataFrame], None]
 ) -> None:
     frame = mail(spark, 300)
-    insert(frame.mapInArrow(fail_at_the_end(1), frame.schema))
+    insert(frame.mapInArrow(fail_at_the_end(), frame.schema))
     insert(frame)
     queue.prune()  # where no trigger has taken it in
     found = {one.key: one.payload for one in drain(queue, "mail")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import pytest
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
+from pyqueue_sql.connect import connect
 from tests.conformance.steps import drain
 
 if TYPE_CHECKING:
@@ -98,14 +100,14 @@ def rows_of(write: Any, rows: list[dict[str, Any]]) -> DataFrame:
     return frame.select("p_kind", "p_key", F.to_json(F.struct("text")).alias("payload"))
 
 
-def fail_at_the_end(attempts: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return a step of which the last task fails so often, after all its rows."""
+def fail_at_the_end() -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a step of which the last task fails once, after all its rows."""
 
     def step(batches: Iterator[Any]) -> Iterator[Any]:
         yield from batches
         context = TaskContext.get()
         assert context is not None
-        if context.partitionId() == 1 and context.attemptNumber() < attempts:
+        if context.partitionId() == 1 and context.attemptNumber() == 0:
             raise ValueError("on purpose")
 
     return step
@@ -116,16 +118,37 @@ def test_a_task_that_runs_twice_leaves_one_message_a_key(
     spark: SparkSession, queue: Session, write: Write, atomic: str
 ) -> None:
     frame = numbers(spark, 400)
-    write(frame.mapInArrow(fail_at_the_end(1), frame.schema), kind="mail", atomic=atomic)
+    write(frame.mapInArrow(fail_at_the_end(), frame.schema), kind="mail", atomic=atomic)
     write(frame, kind="mail", atomic=atomic)
     assert len(drain(queue, "mail")) == 400
     assert left(queue) == 0
 
 
-def test_a_job_that_fails_leaves_nothing(spark: SparkSession, queue: Session, write: Write) -> None:
+def fail_after_the_other(url: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a step of which the last task fails once another has staged what it has."""
+
+    def step(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
+        context = TaskContext.get()
+        assert context is not None
+        if context.partitionId() == 1:
+            with connect(url) as connection, connection.cursor() as cursor:
+                staged = 0
+                while not staged:
+                    time.sleep(0.05)
+                    cursor.execute("select count(*) from queue_stage")
+                    [staged] = cursor.fetchone() or (0,)
+            raise ValueError("on purpose")
+
+    return step
+
+
+def test_a_job_that_fails_leaves_nothing(
+    spark: SparkSession, queue: Session, write: Write, where: dict[str, str]
+) -> None:
     frame = numbers(spark, 400)
     with pytest.raises(Exception, match="on purpose"):
-        write(frame.mapInArrow(fail_at_the_end(9), frame.schema), kind="mail")
+        write(frame.mapInArrow(fail_after_the_other(where["url"]), frame.schema), kind="mail")
     assert drain(queue, "mail") == []
     assert left(queue) == 0
 

@@ -32,6 +32,7 @@ COMMANDS = {
     *("get", "pop", "extend", "history", "purge", "pipeline", "wait", "worker", "workers", "reap"),
     *("define", "drop", "pause", "resume", "drain", "stats", "redrive", "replay", "prune"),
     *("publish", "subscribe", "unsubscribe", "subscriptions", "schedule", "unschedule", "schedules", "tick"),
+    *("group", "groups"),
 }
 
 
@@ -320,7 +321,7 @@ def test_history_tells_what_ended_the_newest_first(pyqueue: Shell, queue: Queue,
 def test_a_terminal_gets_history_with_readable_times_and_without_control_characters():
     one = Ended(
         *("mail", "k\x1b[2J\n", 1, "dead", "mail.dead", None, None, None, 0, 0, 0, 0),
-        *(1_767_225_600_123_000, 3, "me", [{"error": "first"}, {"error": "last"}]),
+        *(1_767_225_600_123_000, 3, "me", [{"error": "first"}, {"error": "last"}], None),
     )
     header, row = messages.history_table([one]).splitlines()
     assert header.split()[:4] == ["finished", "kind", "key", "outcome"]
@@ -594,3 +595,21 @@ def test_sql_is_printed_without_a_database():
         assert result.exit_code == 0
         assert result.stdout.startswith("BEGIN;")
         assert result.stdout.rstrip().endswith("COMMIT;")
+
+
+def test_groups_and_routes(harness: Harness):
+    pyqueue = Shell(harness.url)
+    assert pyqueue.rows("group", "g", "--then", "report", "--payload", '{"x": 1}')[0]["state"] == "open"
+    pyqueue.rows("push", "check", "1", "--key", "a", "--group", "g", "--route", "more")
+    assert pyqueue.rows("group", "g", "--close")[0]["members"] == 1
+    for kind, outcome in (("check", "moved"), ("more", "acked")):
+        (held,) = pyqueue.rows("reserve", kind)
+        (acked,) = pyqueue.rows("ack", held["receipt"], "--result", "null")
+        assert acked["outcome"] == outcome
+    (group,) = pyqueue.rows("groups")
+    assert (group["name"], group["state"], group["done"]) == ("g", "done", 1)
+    (report,) = pyqueue.rows("peek", "report")
+    assert report["payload"]["results"][0]["result"] is None
+    (held,) = pyqueue.rows("reserve", "report")
+    assert pyqueue.rows("ack", held["receipt"], "--to", "aside", "--payload", "2")[0]["outcome"] == "moved"
+    assert pyqueue.rows("peek", "aside")[0]["payload"] == 2

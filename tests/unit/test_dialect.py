@@ -33,7 +33,7 @@ from pyqueue_sql.errors import QueueError
             "select receipt, outcome from queue_extend(%s, %s::numeric)",
             "call queue_extend(%s, %s)",
         ),
-        (call.ack("r"), "select receipt, outcome from queue_ack(%s)", "call queue_ack(%s, null)"),
+        (call.ack("r", {}), "select receipt, outcome from queue_ack(%s)", "call queue_ack(%s, null)"),
         (call.purge("a", 1), "select * from queue_purge(%s, %s::bigint)", "call queue_purge(%s, %s)"),
     ],
 )
@@ -123,7 +123,7 @@ def test_columns_are_found_by_name_and_more_of_them_do_no_harm():
         "ready",
     )
     with pytest.raises(LookupError, match="no column receipt"):
-        dialect.mysql_rows(call.ack("r").what, described("outcome"), [("acked",)])
+        dialect.mysql_rows(call.ack("r", {}).what, described("outcome"), [("acked",)])
 
 
 @pytest.mark.parametrize(

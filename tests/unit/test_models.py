@@ -54,7 +54,7 @@ def test_what_ended_is_built_from_the_columns_of_the_history_in_their_order():
     assert names == [
         *("kind", "key", "entry", "outcome", "to_kind", "payload", "payload_bytes", "headers", "priority"),
         *("scheduled_at_initially", "created_at", "reserved_at", "finished_at", "attempts", "reserved_by"),
-        "errors",
+        *("errors", "result"),
     ]
 
 

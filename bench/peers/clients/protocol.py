@@ -1,11 +1,12 @@
 """The words that a client says, and what all are given."""
 
+import asyncio
 import json
 import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 URL = os.environ["PYQUEUE_URL"]
 OPERATION, COUNT, *REST = sys.argv[1:]
@@ -39,4 +40,13 @@ def measured(push: Callable[[int], float], count: int) -> list[float]:
     for number, pause in enumerate(pauses(count)):
         time.sleep(pause)
         found.append(push(number))
+    return found
+
+
+async def measured_async(push: Callable[[int], Awaitable[float]], count: int) -> list[float]:
+    """Do the same in an event loop."""
+    found: list[float] = []
+    for number, pause in enumerate(pauses(count)):
+        await asyncio.sleep(pause)
+        found.append(await push(number))
     return found

@@ -61,11 +61,7 @@ async def latency(queries: Queries, count: int, _: int) -> None:
     running = asyncio.create_task(manager.run())
     await push(-1)
     protocol.ready()
-    found: list[float] = []
-    for number, pause in enumerate(protocol.pauses(count)):
-        await asyncio.sleep(pause)
-        found.append(await push(number))
-    protocol.tell(found)
+    protocol.tell(await protocol.measured_async(push, count))
     manager.shutdown.set()
     await running
 

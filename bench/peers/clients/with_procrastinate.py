@@ -60,11 +60,7 @@ async def latency(count: int, _: int) -> None:
     running = asyncio.create_task(app.run_worker_async(install_signal_handlers=False))
     await push(-1)
     protocol.ready()
-    found: list[float] = []
-    for number, pause in enumerate(protocol.pauses(count)):
-        await asyncio.sleep(pause)
-        found.append(await push(number))
-    protocol.tell(found)
+    protocol.tell(await protocol.measured_async(push, count))
     running.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await running

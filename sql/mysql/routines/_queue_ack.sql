@@ -2,20 +2,21 @@ drop procedure if exists _queue_ack;
 delimiter $$
 create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
     comment 'queue_ack without its transaction, for whom may have none of its own.
-in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, lost.'
+in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_keeps, v_pushed boolean;
     declare v_deliveries int;
+    declare v_outcomes longtext character set ascii;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
     if in_options is not null then
-        call _queue_check_options(in_options, '', 'options');
+        call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries
     into v_kind, v_keeps, v_pushed, v_deliveries
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
@@ -27,13 +28,9 @@ begin
         end if;
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
-        set v_kind = null;
-        select q.p_kind into v_kind from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
-        if v_kind is not null then
-            call queue_now(v_now);
-            call _queue_end(v_entry, 'acked', null, v_now);
-            set out_outcome = 'acked';
-        end if;
+        call queue_now(v_now);
+        call _queue_ack_each(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), in_options, v_now, 1, v_outcomes);
+        set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end;
     end if;
 end $$
 delimiter ;

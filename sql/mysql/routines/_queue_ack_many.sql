@@ -2,30 +2,34 @@ drop procedure if exists _queue_ack_many;
 delimiter $$
 create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
-in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a for acked, l
-for lost.'
+in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a for acked, m
+for moved, d for duplicate, l for lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
-    declare v_keeps, v_done boolean default false;
+    declare v_keeps, v_each, v_done boolean default false;
     declare v_list, v_found longtext character set utf8mb4;
     declare c cursor for
         select j.entry, j.place from json_table(v_found, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
         order by j.entry;
     call _queue_receipts(in_receipts, v_list, v_number);
-    call _queue_check_options(in_options, '', 'options');
+    if in_options is not null then
+        call _queue_check_ack(in_options);
+    end if;
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps) into v_found, v_keeps
+    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed) into v_found, v_keeps, v_each
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.pending is not null
+        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;
-    if v_found is not null then
+    if v_each or in_options is not null then
+        call _queue_ack_each(v_list, in_options, v_now, v_number, out_outcomes);
+    elseif v_found is not null then
         if not coalesce(v_keeps, false) then
             insert into queue_count (id, p_kind, pushed, reserved, acked)
             select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)

@@ -2,7 +2,8 @@ drop procedure if exists _queue_end;
 delimiter $$
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
     comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed onto it
-while it was held, as a new entry.
+while it was held, as a new entry with the same route before it; which is
+the same member of its group where it takes the place of this one.
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is pending, and
 nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
@@ -11,11 +12,11 @@ a parameter.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers longtext character set utf8mb4;
+    declare v_payload, v_headers, v_route longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_max_attempts int;
-    declare v_at bigint;
+    declare v_at, v_member bigint;
     declare v_pending, v_history, v_dedup, v_pushed boolean;
     declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -40,8 +41,9 @@ begin
         select if(q.pending_payload is null and q.pending_bytes is null, q.payload, q.pending_payload),
             if(q.pending_payload is null and q.pending_bytes is null, q.payload_bytes, q.pending_bytes),
             if(q.pending_payload is null and q.pending_bytes is null, q.headers, q.pending_headers),
-            q.priority, q.max_attempts, greatest(coalesce(q.pending_at, 0), in_now)
-        into v_payload, v_bytes, v_headers, v_priority, v_max_attempts, v_at
+            q.priority, q.max_attempts, greatest(coalesce(q.pending_at, 0), in_now), q.route,
+            if(in_outcome is null, q.member, null)
+        into v_payload, v_bytes, v_headers, v_priority, v_max_attempts, v_at, v_route, v_member
         from delayed_queue q where q.entry = in_entry for update;
     end if;
     insert into queue_count (id, p_kind, pushed, reserved, popped, acked, moved, dead)
@@ -51,6 +53,9 @@ begin
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
             v_outcome);
+        if (v_route is not null or v_member is not null) and v_outcome = 'created' then
+            call _queue_follow(v_kind, v_key, v_route, v_member);
+        end if;
     end if;
 end $$
 delimiter ;

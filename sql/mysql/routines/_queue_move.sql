@@ -3,8 +3,8 @@ delimiter $$
 create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Moves one message.
-in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked. in_now: the time of the
-call.
+in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
+since this is the next step of its route, and result. in_now: the time of the call.
 Result: the outcome: moved, duplicate, lost.
 Locks: the message, and its key in the target.
 differs: the result is a parameter, out_outcome.'
@@ -12,16 +12,16 @@ move: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_other_headers, v_shape longtext character set utf8mb4;
+    declare v_payload, v_headers, v_other_headers, v_shape, v_route longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_at bigint;
+    declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining boolean;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -39,7 +39,7 @@ move: begin
     elseif v_shape is not null then
         call _queue_check_fit(v_shape, v_payload, 'payload');
     end if;
-    call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_other_priority, v_other_headers,
+    call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at, v_other_priority, v_other_headers,
         v_attempts, v_max_attempts, v_on_duplicate);
     if json_value(in_options, '$.priority') is not null then
         set v_priority = v_other_priority;
@@ -52,6 +52,14 @@ move: begin
     end if;
     call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, null,
         v_on_duplicate, v_at, out_outcome);
+    if json_contains_path(in_options, 'one', '$.next') then
+        set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
+    end if;
+    if (v_route is not null or v_member is not null) and out_outcome = 'created' then
+        call _queue_follow(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
+    elseif v_member is not null then
+        call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
+    end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end $$
 delimiter ;

@@ -13,7 +13,9 @@ begin
     call _queue_fold_counts(v_left, out_pruned);
     call _queue_stage_prune(v_now, v_left, v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    call _queue_expire(v_now, v_left, v_rows);
+    call _queue_expire(v_now, greatest(v_left, 1), v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     while v_kind is not null and v_left > 0 do
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;

@@ -19,6 +19,7 @@ begin
         from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
             left join queue_kind k on k.p_kind = j.p_kind
         order by j.place;
+    call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
     call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     select count(*) > 0 into v_remembers
     from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j

@@ -9,7 +9,7 @@ queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
     declare v_now, v_since, v_at bigint;
-    declare v_shape, v_headers longtext character set utf8mb4;
+    declare v_shape, v_headers, v_members longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
@@ -32,5 +32,9 @@ push: begin
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
         v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
+    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group') then
+        call _queue_pushed(in_kind, out_key, in_options, null, v_members);
+        call _queue_enrol(v_members);
+    end if;
 end $$
 delimiter ;

@@ -30,32 +30,42 @@ begin
     if v_found <> json_length(in_parts) then
         call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
     end if;
-    -- most messages are a kind, a key, a payload and perhaps a priority: those are pushed by one statement
+    -- what is as messages mostly are is pushed by one statement
     select count(*), coalesce(sum((char_length(s.p_kind) between 1 and 95 and char_length(s.p_key) between 1 and 200
         and locate(char(0), s.p_kind) = 0 and locate(char(0), s.p_key) = 0
-        and hex(concat(if(length(s.p_kind) > char_length(s.p_kind), s.p_kind, ''), if(length(s.p_key) > char_length(s.p_key), s.p_key, '')))
-            not regexp '^(..)*ED[AB]'
-        and s.payload_bytes is null and s.headers is null and s.delay_seconds is null and s.scheduled_at is null
-        and s.attempts is null and s.max_attempts is null and coalesce(s.priority, 0) between -32768 and 32767
-        and json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31
-        and (locate('\\', s.payload) = 0
-            or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */
-        ) is not true), 0) > 0
+        and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
+            or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
+        and if(s.payload_bytes is not null, s.payload is null,
+            json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31
+            and (locate('\\', s.payload) = 0
+                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and if(s.headers is null, true, json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT' and locate('"', s.headers) > 0
+            and locate('{', s.headers, 2) = 0 and locate('[', s.headers) = 0 and locate('\\', s.headers) = 0
+            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and coalesce(s.priority between -32768 and 32767, true)
+        and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
+            s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
+        and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
+        and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0
+        and coalesce(k.draining, false) = false) is not true), 0) > 0
     into out_messages, v_special
-    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
     if out_messages <> coalesce(v_expected, 0) then
         call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
     end if;
-    if v_special or exists (select 1 from queue_kind k where k.payload_shape is not null or k.dedup_seconds > 0) then
+    if v_special then
         call _queue_stage_put_each(in_parts);
     else
         call queue_now(v_now);
-        insert into delayed_queue (entry, p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,
-            ready_rank, ready_at)
-        select uuid_short() & 9223372036854775807, m.p_kind, m.p_key, m.payload, coalesce(m.priority, 0), v_now, v_now, v_now,
-            -coalesce(m.priority, 0), v_now
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        select uuid_short() & 9223372036854775807, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
+            o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
+            if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
         from (
-            select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
+            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
             order by s.p_key, s.p_kind, s.id limit 1000000000) o
             straight_join queue_stage m force index (primary) on m.id = o.id
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key

@@ -1,8 +1,8 @@
 drop procedure if exists _queue_stage_put_each;
 delimiter $$
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
-    comment 'Pushes what is staged message by message, in the order of the keys: where one of them is more than a kind, a key, a payload and a
-priority, or where a kind has a shape or remembers keys.
+    comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong, or is of a kind with
+a shape or a memory of keys; and where its JSON takes more than a glance.
 in_parts: those of queue_stage_publish, locked.
 Errors: those of queue_push, naming the key; then the call has to be undone.
 Locks: as queue_push.

@@ -12,7 +12,7 @@ Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
 Where the idea comes from: the long poll of SQS.
 differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
-same kinds one looks, every 30 ms (less often where a look takes over 3 ms: a tenth of the time), and the others stand in line for a named lock
+same kinds one looks, every 45 ms (less often where a look takes over 4.5 ms: a tenth of the time), and the others stand in line for a named lock
 that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
     declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -49,9 +49,9 @@ begin
             leave again;
         elseif @pyqueue_wait is not null then -- this one looks for all
             -- two looks that were slow, one after the other: not a machine that was busy for a moment
-            set v_pause = greatest(30000, least(5000000, 10 * least(v_took, v_now - v_look))), v_took = v_now - v_look;
+            set v_pause = greatest(45000, least(5000000, 10 * least(v_took, v_now - v_look))), v_took = v_now - v_look;
         elseif get_lock(v_lock, 0) then
-            set @pyqueue_wait = v_lock, v_pause = 30000;
+            set @pyqueue_wait = v_lock, v_pause = 45000;
         -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
         elseif get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand()))) then
             set @pyqueue_wait = v_lock, v_pause = 5000; -- who had it is about to take what it has found

@@ -5,6 +5,7 @@
 -- and no rank, so that it stands outside of the range that a reserve reads. A reserve changes no indexed column.
 -- differs: ready_rank stands for PostgreSQL's partial index; it is the priority, negated, of what is in the ready line.
 -- differs: what is pending has columns of its own, because a payload of 31 levels inside of another JSON is too deep for MariaDB.
+-- differs: route is a text, because MariaDB copies the table to add a column of JSON.
 -- differs: the entry is the primary key, because InnoDB copies that into every other index; it is a number of 8 bytes.
 create table if not exists delayed_queue (
     entry                  bigint not null
@@ -63,6 +64,10 @@ create table if not exists delayed_queue (
         comment 'A dead letter: the key it had there.',
     source_priority        smallint
         comment 'A dead letter: the priority it had there.',
+    route                  longtext
+        comment 'The kinds that it goes to yet, one with each ack; NULL: the next ack ends it.',
+    member                 bigint
+        comment 'Its number as a member of a group; NULL: of none.',
     primary key (entry), -- serves: queue_ack, queue_extend, queue_nack, queue_move
     unique key delayed_queue_key (p_kind, p_key), -- serves: queue_push, queue_get, queue_remove
     key delayed_queue_ready (p_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek

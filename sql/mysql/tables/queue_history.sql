@@ -1,4 +1,6 @@
--- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age.
+-- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is added in the
+-- transaction that appends.
+-- differs: result is a text, because MariaDB copies the table to add a column of JSON.
 create table if not exists queue_history (
     p_kind                 varchar(100) not null
         comment 'The kind it was in.',
@@ -32,6 +34,8 @@ create table if not exists queue_history (
         comment 'The worker that held it last; NULL where nobody did when it ended.',
     errors                 json
         comment 'Its last ten errors: [{at, attempt, by, error}].',
+    result                 longtext
+        comment 'What its ack gave as its result.',
     primary key (p_kind, finished_at, entry), -- serves: queue_prune
     key queue_history_key (p_kind, p_key) -- serves: queue_history (looking back by key)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */

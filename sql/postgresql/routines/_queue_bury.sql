@@ -3,6 +3,9 @@ declare
     v_dead delayed_queue;
     v_kind text;
     v_suffix text;
+    v_letter bigint;
+    v_members bigint[];
+    v_letters bigint[];
 begin
     for v_dead in
         with d as (delete from delayed_queue q where q.entry = any (in_entries) returning q.*)
@@ -13,19 +16,29 @@ begin
         v_suffix := '';
         loop
             insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority)
+                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member)
             values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
                 v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
-                v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority)
-            on conflict on constraint delayed_queue_pkey do nothing;
+                v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority, v_dead.route,
+                v_dead.member)
+            on conflict on constraint delayed_queue_pkey do nothing
+            returning entry into v_letter;
             exit when found;
             v_suffix := '~' || v_dead.entry || v_suffix; -- an entry number is used once
         end loop;
         perform _queue_wake(v_kind);
         insert into queue_count (p_kind, pushed, dead) values (v_dead.p_kind, (v_dead.source_kind is null)::integer, 1);
         perform _queue_keep(v_dead, 'dead', v_kind, in_now);
+        if v_dead.member is not null then
+            v_members := v_members || v_dead.member;
+            v_letters := v_letters || v_letter;
+            v_dead.member := null;
+        end if;
         perform _queue_put_pending(v_dead, in_now);
     end loop;
+    if v_members is not null then
+        perform _queue_members_dead(v_members, v_letters, in_error, in_now);
+    end if;
 end $$;
 
 comment on function _queue_bury(bigint[], text, bigint) is

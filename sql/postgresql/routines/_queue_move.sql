@@ -5,6 +5,7 @@ declare
     v_shape jsonb;
     v_draining boolean;
     v_put record;
+    v_member bigint;
 begin
     delete from delayed_queue q where q.entry = in_entry and q.secret = in_secret returning q.* into v_row;
     if not found then
@@ -12,6 +13,8 @@ begin
     end if;
     insert into queue_count (p_kind, pushed, moved, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
     perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
+    v_member := v_row.member;
+    v_row.member := null;
     perform _queue_put_pending(v_row, in_now);
     if in_options ? 'payload' then
         v_row.payload := in_options -> 'payload';
@@ -29,12 +32,21 @@ begin
         coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
         in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null,
         coalesce(in_options ->> 'on_duplicate', 'ignore'));
+    v_row.member := v_member;
+    if (in_options ->> 'next')::boolean then
+        v_row.route := nullif(v_row.route - 0, '[]');
+    end if;
+    if num_nonnulls(v_row.route, v_member) > 0 and v_put.outcome = 'created' then
+        perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
+    elsif v_member is not null then
+        perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);
+    end if;
     return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
 
 comment on function _queue_move(bigint, bytea, text, jsonb, bigint) is
 $$Moves one message.
-in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked. in_now: the time of the
-call.
+in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
+since this is the next step of its route, and result. in_now: the time of the call.
 Result: the outcome: moved, duplicate, lost.
 Locks: the message, and its key in the target.$$;

@@ -31,6 +31,9 @@ begin
         v_options := _queue_push_options(in_options, v_now);
         v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
             v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
+        if v_put.outcome = 'created' and in_options ? 'route' then
+            update delayed_queue q set route = _queue_route(in_options) where q.p_kind = in_kind and q.p_key = v_key;
+        end if;
     end if;
     scheduled_at := v_put.scheduled_at;
     outcome := v_put.outcome;
@@ -38,6 +41,10 @@ begin
         select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), v_now) <> '{}' then
         scheduled_at := null;
         outcome := 'ignored';
+    end if;
+    if outcome = 'created' and in_options ->> 'group' is not null then
+        perform _queue_enrol(array[in_options ->> 'group'], array(
+            select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
 end $$;
 

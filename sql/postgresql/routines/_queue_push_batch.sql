@@ -2,10 +2,13 @@ create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
+    v_route constant jsonb := _queue_route(in_options);
     v_since bigint;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
+    v_groups text[];
+    v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
     select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
@@ -18,19 +21,20 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
-            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts
+            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route
         from e where e.plain
         union all
-        select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts
+        select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
+            _queue_route(in_options, e.message)
         from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
     f as materialized (
         select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_at, due_at)
+            created_at, attempts, max_attempts, ready_at, due_at, route)
         select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
             f.max_attempts, case when f.scheduled_at <= in_now then f.scheduled_at end,
-            case when f.scheduled_at > in_now then f.scheduled_at end
+            case when f.scheduled_at > in_now then f.scheduled_at end, f.route
         from f
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
@@ -41,6 +45,12 @@ begin
     from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
+    end if;
+    if in_options ? 'group' or in_messages @? '$[*].group' then
+        select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members
+        from jsonb_array_elements(in_messages) with ordinality m (message, n)
+        where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+        perform _queue_enrol(v_groups, v_members);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end

@@ -10,14 +10,20 @@ declare
     v_entries bigint[];
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
-        perform count(o.p_key)
-        from landed l, _queue_landed(case when v_asks and (
-            select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind)
-            or (char_length(l.p_kind) between 1 and 95
-            and char_length(l.p_key) between 1 and 200 and l.headers is null and l.payload_bytes is null
-            and not jsonb_path_exists(l.payload::jsonb, '$.**{31}')
-            and num_nonnulls(l.priority, l.delay_seconds, l.scheduled_at, l.attempts, l.max_attempts) = 0) is not true
-            then row(l.*)::queue_inbox end, v_now) o;
+        perform count(case when (not (v_asks and coalesce((
+            select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind), false))
+            and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
+            and l.headers is null and l.payload_bytes is null
+            and l.payload::jsonb is not null -- whose depth is at most the number of brackets, and one
+            and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{', '')) - octet_length(replace(l.payload, '[', '')) < 31
+                or not jsonb_path_exists(l.payload::jsonb, '$.**{31}'))
+            and coalesce(l.priority between -32768 and 32767, true)
+            and case when l.scheduled_at is null then coalesce(l.delay_seconds between 0 and 1000000000, true)
+                else l.delay_seconds is null and l.scheduled_at between 100000000000000 and 253402300799999999 end
+            and coalesce(l.attempts between 0 and 1000000000, true)
+            and coalesce(l.max_attempts between 1 and 1000000000, true)) is not true
+            then _queue_landed(row(l.*)::queue_inbox, v_now) end)
+        from landed l;
     exception when others then
         for v_row in
             select row(l.*)::queue_inbox as message, row_number() over (order by l.id) as n from landed l order by l.id
@@ -32,21 +38,21 @@ begin
         end loop;
         raise;
     end;
-    with l as materialized (
-        select nextval('delayed_queue_entry_seq') as entry, o.p_kind, coalesce(p.p_key, o.p_key) as p_key,
-            case when o.payload_bytes is null then o.payload::jsonb end as payload, o.payload_bytes, p.headers,
-            coalesce(p.priority, 0) as priority, coalesce(p.scheduled_at, v_now) as scheduled_at, coalesce(p.attempts, 0) as attempts,
-            p.max_attempts
-        from landed o, _queue_landed(case when o.p_key is null or o.headers is not null
-            or num_nonnulls(o.priority, o.delay_seconds, o.scheduled_at, o.attempts, o.max_attempts) > 0
-            then row(o.*)::queue_inbox end, v_now) p),
-    i as (
+    with i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
         select l.entry, l.p_kind, l.p_key, l.payload, l.payload_bytes, l.headers, l.priority, l.scheduled_at, l.scheduled_at, v_now,
             l.attempts, l.max_attempts, case when l.scheduled_at <= v_now then l.scheduled_at end,
             case when l.scheduled_at > v_now then l.scheduled_at end
-        from l
+        from (
+            select nextval('delayed_queue_entry_seq') as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
+                case when o.payload_bytes is null then o.payload::jsonb end as payload, o.payload_bytes, r.headers,
+                coalesce(o.priority, 0) as priority,
+                coalesce(o.scheduled_at, v_now + (o.delay_seconds * 1000000)::bigint, v_now) as scheduled_at,
+                coalesce(o.attempts, 0) as attempts, o.max_attempts
+            from landed o,
+                _queue_landed(case when o.p_key is null or o.headers is not null then row(o.*)::queue_inbox end, v_now) r
+            offset 0) l -- numbered before they are sorted
         where not v_dedups or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= v_now - (
             select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)

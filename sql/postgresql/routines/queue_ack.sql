@@ -5,16 +5,17 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
 declare
     v_done record;
     v_now bigint;
+    v_receipt record;
 begin
     if _queue_is_receipt(in_receipt) is not true then
         perform _queue_receipt(in_receipt);
     elsif in_options is not null then
-        perform _queue_check_options(in_options, '{}');
+        perform _queue_check_ack(in_options);
     end if;
     receipt := in_receipt;
-    outcome := 'lost';
     delete from delayed_queue q
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
+        and q.route is null and q.member is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
         select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message
     into v_done;
@@ -26,13 +27,23 @@ begin
             perform _queue_keep(v_done.message, 'acked', null, v_now);
             perform _queue_put_pending(v_done.message, v_now);
         end if;
+    else
+        v_receipt := _queue_receipt(in_receipt);
+        outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
     end if;
 end $$;
 
 comment on function queue_ack(text, jsonb) is
 $$The work is done: removes the message, and keeps it in queue_history where the kind has history_seconds. What was pushed onto it while it was held is put in now.
-in_receipt: what queue_reserve answered. in_options: none yet.
-Result: receipt, outcome: acked; lost where somebody else has got the message since, or it was acked, moved or removed.
+in_receipt: what queue_reserve answered. in_options: result (JSON, at most 28 levels deep, kept in
+queue_history and given to its group); to: the kind that it goes on to, which is
+how a consumer chooses; payload: the new payload that it goes on with, ignored where this is its end.
+A message that has a route, see queue_push, moves on to the next kind of that, or to the one of option to in place of it; the rest
+of the route goes with it. One without is moved by option to alone. This is queue_move: a new entry in the same transaction. A dead letter
+stays off its route unless it is redriven: its ack ends it.
+Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is taken there, see queue_move; lost where somebody else has got the message since, or it was acked, moved or removed.
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
-Errors: PQ005 for what is no receipt, PQ002 for options.
-Locks: the message.$$;
+Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
+drained; then it is still held.
+Locks: the message, and where it goes on the one that has its key there, in the order of their entries.
+Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;

@@ -8,15 +8,26 @@ declare
         select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0);
     v_receipts record;
     v_outcomes text[];
+    v_each text[];
     v_done record;
     v_place bigint;
     v_row delayed_queue;
 begin
     v_receipts := _queue_receipts(in_receipts);
     if in_options is not null then
-        perform _queue_check_options(in_options, '{}');
+        perform _queue_check_ack(in_options);
     end if;
-    if (select min(q.p_kind) <> max(q.p_kind) from delayed_queue q where q.entry = any (v_receipts.entries)) then
+    v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
+    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member) > 0) or in_options is not null as each
+    into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
+    if v_done.each then
+        v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
+        for i in 1 .. cardinality(v_each) loop
+            v_outcomes[v_receipts.places[i]] := v_each[i];
+        end loop;
+        return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
+        return;
+    elsif v_done.kinds then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
         perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
     end if;
@@ -40,7 +51,6 @@ begin
     select coalesce(array_agg(d.place), '{}') as places,
         coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again
     into v_done from d;
-    v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;
@@ -52,7 +62,7 @@ end $$;
 
 comment on function queue_ack_many(jsonb, jsonb) is
 $$The work of many messages is done: queue_ack for each, in one statement.
-in_receipts: a JSON array of at most 10000 receipts. in_options: none yet.
-Result: a row a receipt, in their order: receipt, outcome: acked, lost; a receipt that stands twice is lost the second time.
-Errors: PQ005 with the first that is no receipt, PQ002 for options; then nothing is acked.
-Locks: the messages, in the order of their entries.$$;
+in_receipts: a JSON array of at most 10000 receipts. in_options: as in queue_ack, for each of them.
+Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is lost the second time.
+Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
+Locks: as queue_ack, all in the order of their entries.$$;

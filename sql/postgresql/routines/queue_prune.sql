@@ -8,8 +8,14 @@ declare
     v_rows bigint;
 begin
     perform _queue_check_count(v_left, 'max_rows', 1000000);
-    pruned := _queue_fold_counts(v_left) + _queue_stage_prune(v_now, v_left);
-    v_rows := _queue_expire(v_now, v_left);
+    pruned := _queue_fold_counts(v_left);
+    v_rows := _queue_stage_prune(v_now, v_left);
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
+    v_rows := _queue_expire(v_now, greatest(v_left, 1));
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
+    v_rows := _queue_prune_groups(v_now, greatest(v_left, 1));
     pruned := pruned + v_rows;
     v_left := v_left - v_rows;
     loop
@@ -24,8 +30,9 @@ end $$;
 
 comment on function queue_prune(bigint) is
 $$Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
-their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, and counters, which it folds. Any number of sessions may call it at any time; queue_reserve and queue_pop do a little of
-it by the way, so that a kind that is in use needs nobody who calls it.
+their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
+past their keep_seconds, and counters, which it folds. Any number of sessions may call it at any time; queue_reserve and
+queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
 Errors: PQ001 for max_rows.

@@ -15,6 +15,7 @@ begin
     perform _queue_check_topic(in_topic, 'topic');
     perform _queue_check_key(v_key);
     perform _queue_check_payload(in_payload);
+    perform _queue_check_options(in_options, '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}');
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in

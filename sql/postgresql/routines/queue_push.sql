@@ -16,7 +16,7 @@ begin
             select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining))
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
-            if statement_timestamp() > transaction_timestamp() + interval '1 ms' or _queue_is_heard(in_kind) then
+            if statement_timestamp() > transaction_timestamp() + interval '5 ms' or _queue_is_heard(in_kind) then
                 perform _queue_wake(in_kind, v_key);
             end if;
             p_kind := in_kind;
@@ -39,11 +39,14 @@ in_options: delay_seconds (0 or more) or scheduled_at (microseconds since 1970, 
 time, default now; priority (-32768 to 32767, higher first, default 0); headers (string keys, scalar values); attempts
 (deliveries it has behind it, default 0); max_attempts (deliveries it may have, default that of the kind); on_duplicate,
 where the key is taken: ignore (the default), replace (content and time), keep_time (content only), push_back (time only: a
-debounce), where content is the payload with its headers.
+debounce), where content is the payload with its headers; route (at most 32 kinds: where each ack moves it on to, and the last one ends it;
+it stays with a message that is given back, moved, dead or redriven, and a push onto its key doesn't change it); group (the name
+of a group, see queue_group, of which a message that is created is a member).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
-Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained.
+Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
+and for a group that has finished.
 Locks: none but the message of that key; waits for another transaction that is putting the same key.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;

@@ -11,6 +11,8 @@ declare
     v_message record;
     v_own record;
     v_put record;
+    v_groups text[];
+    v_entries bigint[];
 begin
     perform _queue_check_kind(in_kind, 95);
     if in_messages is null or jsonb_typeof(in_messages) <> 'array' then
@@ -49,6 +51,10 @@ begin
                 continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
+                if v_put.outcome = 'created' and (in_options ? 'route' or v_message.message ? 'route') then
+                    update delayed_queue q set route = _queue_route(in_options, v_message.message)
+                    where q.p_kind = in_kind and q.p_key = v_own.p_key;
+                end if;
                 if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
                     -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
                     perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key for update skip locked;
@@ -59,6 +65,11 @@ begin
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
             end loop;
+            select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
+            from jsonb_array_elements(in_messages) with ordinality m (message, n)
+            join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
+            where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
+            perform _queue_enrol(v_groups, v_entries);
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -73,7 +84,8 @@ in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key
 queue_push; without a key each gets a time-ordered UUID. Duplicates inside the batch are treated as if pushed one after
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
-Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained.
+Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
+and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;

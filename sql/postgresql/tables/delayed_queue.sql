@@ -27,6 +27,8 @@ create table delayed_queue (
     source_kind            text collate "C",
     source_key             text collate "C",
     source_priority        smallint,
+    route                  jsonb,
+    member                 bigint,
     constraint delayed_queue_pkey primary key (p_kind, p_key),      -- serves: queue_push, queue_get, queue_remove
     constraint delayed_queue_entry unique (entry),                  -- serves: queue_ack, queue_extend, queue_nack, queue_move
     constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1)
@@ -61,3 +63,5 @@ comment on column delayed_queue.errors is 'The last ten errors: [{at, attempt, b
 comment on column delayed_queue.source_kind is 'A dead letter: the kind it came from.';
 comment on column delayed_queue.source_key is 'A dead letter: the key it had there.';
 comment on column delayed_queue.source_priority is 'A dead letter: the priority it had there.';
+comment on column delayed_queue.route is 'The kinds that it goes to yet, one with each ack; NULL: the next ack ends it.';
+comment on column delayed_queue.member is 'Its number as a member of a group; NULL: of none.';

@@ -1,4 +1,5 @@
--- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age.
+-- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is added in the
+-- transaction that appends.
 create table queue_history (
     p_kind                 text collate "C" not null,
     p_key                  text collate "C" not null,
@@ -16,6 +17,7 @@ create table queue_history (
     attempts               integer not null,
     reserved_by            text,
     errors                 jsonb,
+    result                 jsonb,
     constraint queue_history_pkey primary key (p_kind, finished_at, entry)  -- serves: queue_prune
 );
 -- serves: queue_history (looking back by key)
@@ -38,3 +40,4 @@ comment on column queue_history.finished_at is 'When it ended.';
 comment on column queue_history.attempts is 'Deliveries that it had.';
 comment on column queue_history.reserved_by is 'The worker that held it last; NULL where nobody did when it ended.';
 comment on column queue_history.errors is 'Its last ten errors: [{at, attempt, by, error}].';
+comment on column queue_history.result is 'What its ack gave as its result.';

@@ -252,15 +252,20 @@ def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, 
         assert catalog(innodb_url) == expected, at
 
 
-def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(innodb_url: str):
-    migrate.upgrade(innodb_url)
+@pytest.mark.parametrize(
+    ("before", "changing"), [("0003_innodb", "0006_topics"), ("0006_topics", "0007_groups")]
+)
+def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(
+    innodb_url: str, before: str, changing: str
+):
+    migrate.upgrade(innodb_url, revision=changing)
     expected = catalog(innodb_url)
-    migrate.downgrade(innodb_url, revision="0003_innodb")
-    for text in revision.statements("0006_topics", "up", "mysql"):
+    migrate.downgrade(innodb_url, revision=before)
+    for text in revision.statements(changing, "up", "mysql"):
         rows(innodb_url, text)
-    migrate.upgrade(innodb_url)
+    migrate.upgrade(innodb_url, revision=changing)
     assert catalog(innodb_url) == expected
-    for text in revision.statements("0006_topics", "down", "mysql"):
+    for text in revision.statements(changing, "down", "mysql"):
         if "procedure" not in text:
             rows(innodb_url, text)
     migrate.downgrade(innodb_url)

@@ -50,6 +50,7 @@ CALLS = {
     "queue_schedule": """call queue_schedule('new', 'mail', '1', '{{"every_seconds": 60}}')""",
     "queue_unschedule": "call queue_unschedule('due')",
     "queue_tick": "call queue_tick()",
+    "queue_group": "call queue_group('crew', 'next', null, null)",
     "queue_now": "call queue_now(@now)",
     "queue_stage_begin": "call queue_stage_begin('job')",
     "queue_stage_publish": "call queue_stage_publish('[]', null)",

@@ -1,0 +1,52 @@
+-- written by hand: the change of the tables
+drop view queue_groups;
+--;
+drop function _queue_prune_groups(bigint, bigint);
+--;
+drop function queue_group(text, text, jsonb, jsonb);
+--;
+drop function _queue_group_options(text, jsonb, jsonb);
+--;
+drop function _queue_enrol(text[], bigint[]);
+--;
+drop function _queue_members_dead(bigint[], bigint[], text, bigint);
+--;
+drop function _queue_members_end(bigint[], text, jsonb, bigint);
+--;
+drop function _queue_group_check(text, bigint);
+--;
+drop function _queue_follow(delayed_queue, text, text);
+--;
+drop function _queue_ack_each(bigint[], bytea[], jsonb, bigint);
+--;
+drop function _queue_check_ack(jsonb);
+--;
+drop function _queue_route(jsonb, jsonb);
+--;
+drop table queue_group_member;
+--;
+drop table queue_group_slot;
+--;
+drop table queue_group;
+--;
+alter table queue_history
+    drop column result;
+--;
+alter table delayed_queue
+    drop column member,
+    drop column route;
+--;
+create or replace function _queue_ended(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint)
+    returns setof queue_history language sql stable rows 1 as $$
+    select in_row.p_kind, in_row.p_key, in_row.entry, in_outcome, in_to_kind, in_row.payload, in_row.payload_bytes, in_row.headers,
+        in_row.priority, in_row.scheduled_at_initially, in_row.created_at,
+        case when in_outcome = 'popped' then in_now else in_row.reserved_at end, in_now,
+        in_row.attempts + case when in_outcome = 'popped' then 1 else 0 end,
+        case when in_outcome <> 'popped' then in_row.reserved_by end, in_row.errors
+$$;
+--;
+comment on function _queue_ended(delayed_queue, text, text, bigint) is
+$$The row of queue_history of a message that ends.
+in_row: the message as it was. in_outcome: acked, popped, moved, dead, removed. in_to_kind: where it went, NULL: nowhere.
+in_now: the time of the call.
+Result: the row. It is inlined by the planner.$$;

@@ -1,0 +1,19 @@
+create or replace function _queue_members_dead(in_members bigint[], in_letters bigint[], in_error text, in_now bigint)
+    returns void language plpgsql as $$
+declare
+    v_ended bigint[];
+begin
+    update queue_group_member m set entry = u.letter, error = in_error
+    from unnest(in_members, in_letters) u (member, letter) where m.member = u.member and m.done_at is null;
+    v_ended := array(
+        select m.member from queue_group_member m join queue_group g on g.group_name = m.group_name
+        where m.member = any (in_members) and m.done_at is null and g.on_dead <> 'wait');
+    if v_ended <> '{}' then
+        perform _queue_members_end(v_ended, 'dead', null, in_now);
+    end if;
+end $$;
+
+comment on function _queue_members_dead(bigint[], bigint[], text, bigint) is
+$$Members of groups have died: what that means for a group is its option on_dead.
+in_members, in_letters: the members, and the entries of their dead letters. in_error: why. in_now: the time of the call.
+Locks: as _queue_members_end.$$;

@@ -1,0 +1,65 @@
+create or replace function queue_group(in_group text, in_then_kind text default null, in_then_payload jsonb default null,
+    in_options jsonb default null, out group_name text, out state text, out members bigint, out done bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_group queue_group;
+    v_new boolean;
+begin
+    if in_group is null or char_length(in_group) not between 1 and 100 then
+        perform _queue_fail('PQ001', 'group', in_group, 'must have 1 to 100 characters');
+    end if;
+    perform _queue_group_options(in_then_kind, in_then_payload, in_options);
+    insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
+    select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
+    on conflict on constraint queue_group_pkey do nothing;
+    v_new := found;
+    select g.* into v_group from queue_group g where g.group_name = in_group for update;
+    if not found then
+        perform _queue_check_kind(in_then_kind, 95, 'then_kind');
+    end if;
+    if v_group.finished_at is null then
+        if v_new then
+            insert into queue_group_slot (group_name, slot) select in_group, s.slot from generate_series(0, 31) s (slot);
+        end if;
+        update queue_group g
+        set then_kind = coalesce(in_then_kind, g.then_kind), then_payload = coalesce(in_then_payload, g.then_payload),
+            then_key = coalesce(in_options ->> 'key', g.then_key), on_dead = coalesce(in_options ->> 'on_dead', g.on_dead),
+            then_priority = coalesce((in_options ->> 'priority')::numeric::smallint, g.then_priority),
+            then_delay = coalesce(((in_options ->> 'delay_seconds')::numeric * 1000000)::bigint, g.then_delay),
+            fail_kind = coalesce(in_options ->> 'fail_kind', g.fail_kind),
+            expected = coalesce((in_options ->> 'members')::numeric::bigint, g.expected),
+            closed = g.closed or coalesce((in_options ->> 'close')::boolean, false),
+            keep_seconds = coalesce((in_options ->> 'keep_seconds')::numeric, g.keep_seconds)
+        where g.group_name = in_group;
+        perform _queue_group_check(in_group, v_now);
+    end if;
+    select v.group_name, v.state, v.members, v.done into group_name, state, members, done
+    from queue_groups v where v.group_name = in_group;
+end $$;
+
+comment on function queue_group(text, text, jsonb, jsonb) is
+$$Makes a group, or changes one that has not finished: when all of its members are done, what follows it is pushed, once. Messages
+become members by option group of a push; one is done when it is acked, or at the end of its route.
+in_group: its name, 1 to 100 characters. in_then_kind: the kind of what follows; NULL: as it was. in_then_payload: a JSON object; NULL:
+as it was, at first {}. The results are put into it as results: an array, in the order of the pushes, of {kind, key, outcome, result,
+error}, kind and key as pushed, result as its ack gave it, if it did. All together are one payload: 10000 of 1 kB are 10 MB, and MySQL and MariaDB want
+max_allowed_packet to be as large.
+in_options, each kept where it isn't given again: close (true: all members are known); members (how many there will be); on_dead,
+what a dead member does: wait (the default: the group waits until that is redriven and acked, or acked as a dead letter), report (it is done,
+its error is with the results) or fail (the group has failed at once); fail_kind (where what follows goes then, with the results so far;
+none: nothing is pushed); key (of what follows, default the name of the group; where it is taken, that message is replaced as by a push with on_duplicate), priority,
+delay_seconds; keep_seconds (how long a group that has finished is remembered, default 86400).
+A group finishes once it is closed, or has as many members as it was to have, and all of them are done: one that is closed
+without any, at once. Until it has finished more may be added, also by a member that is held; after that it is an error. What is pushed onto a
+message that is there already is no member. A member that moves, dies or is redriven stays one; one whose key is taken where it goes is done:
+outcome duplicate. One that is popped, removed, purged, dropped or goes with its kind is done: outcome gone, from the next queue_prune on.
+What follows is put in even where its kind is drained.
+Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it is.
+Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
+Locks: the group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a group of
+a few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is the last: then
+the next queue_prune finishes the group.
+Where the idea comes from: Chapman's groups, whose last job starts the next step.$$;
