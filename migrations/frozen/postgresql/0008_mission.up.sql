@@ -1,0 +1,1 @@
+-- written by hand: the change of the tables
