@@ -1,4 +1,4 @@
-"""Order keys, semaphores, limits, filters and logs: tables and columns, which the routines before do not mind."""
+"""Order keys, semaphores, limits, filters and logs: tables and columns, which older routines do not mind."""
 
 from pyqueue_sql.revision import run
 

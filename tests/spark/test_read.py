@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
+
+from pyqueue_sql.spark.reading import batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -108,3 +111,19 @@ def test_a_wrong_option_is_an_error(
 ) -> None:
     with pytest.raises(Exception, match=message):
         spark.read.format("pyqueue").options(**where, **options).load().count()
+
+
+@pytest.mark.servers("postgresql")
+def test_a_read_that_the_server_breaks_off_is_its_error_and_leaves_the_connection_usable(
+    database_url: str,
+) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        text = "select (100 / (%s - n))::text from generate_series(1, 100000) n"
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            list(batches(connection, text, [90_000], "p_key text"))
+        [whole] = batches(connection, text, [-1], "p_key text")
+        assert whole.num_rows == 100_000
+        abandoned = batches(connection, "select n::text from generate_series(1, 9000000) n", [], "p_key text")
+        next(abandoned)
+        abandoned.close()
+        assert connection.execute("select 1").fetchone() == (1,)
