@@ -1,4 +1,4 @@
-"""Rows of the server as record batches: on PostgreSQL through CSV; else what the driver makes of them."""
+"""Rows of the server as record batches: by way of CSV, but for calls and large columns of MariaDB and MySQL."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from pyqueue_sql.spark.arrow import arrow_schema, columns, csv, pa
 BYTES: Final = 4_000_000
 ROWS: Final = 10_000
 OPERATORS: Final = frozenset({"=", ">", ">=", "<", "<=", "in"})
+_LARGE: Final = frozenset({"payload", "payload_bytes", "headers", "errors"})
+"""Columns that MariaDB and MySQL don't put into a line with the others, since packets have an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +50,19 @@ def expression(source: Source, name: str, *, mysql: bool) -> str:
     return name
 
 
-def select(
-    connection: Any, source: Source, filters: Sequence[Filter], names: Sequence[str] = (), ending: str = ""
-) -> tuple[Any, list[Any]]:
+def select(connection: Any, source: Source, filters: Sequence[Filter]) -> tuple[str, list[Any]]:
     """Return the text of a query and its parameters, as the connection's driver takes them.
 
     Args:
         connection: of the driver.
         source: what to read from.
         filters: all of them have to hold.
-        names: the columns; none means all.
-        ending: what comes behind the conditions.
     """
     mysql = not isinstance(connection, psycopg.Connection)
-    wanted = [
-        expression(source, name, mysql=mysql)
-        for name in names or [name for name, _ in columns(source.columns)]
-    ]
+    names = [name for name, _ in columns(source.columns)]
+    wanted = [expression(source, name, mysql=mysql) for name in names]
+    if mysql:
+        wanted = [_line(source), *(name for name in names if name in _LARGE)]
     text = f"select {', '.join(wanted)} from {source.name}"
     values: list[Any] = []
     for number, one in enumerate(filters):
@@ -75,7 +73,18 @@ def select(
         )
         text += f"({places})" if one.operator == "in" else places
         values += given
-    return f"{text} {ending}".rstrip(), values
+    return text, values
+
+
+def _line(source: Source) -> str:
+    """Return what makes a line of CSV of all but the large columns; PyMySQL takes long for each column."""
+    parts: list[str] = []
+    for name, type_ in columns(source.columns):
+        if name not in _LARGE:
+            value = expression(source, name, mysql=True)
+            quoted = f"""concat('"', replace({value}, '"', '""'), '"')""" if type_ == "text" else value
+            parts.append(f"ifnull({quoted}, '')")
+    return f"concat_ws(',', {', '.join(parts)})"
 
 
 def fetch(connection: Any, text: str, values: Sequence[Any]) -> list[Any]:
@@ -96,8 +105,10 @@ def batches(connection: Any, text: str, values: Sequence[Any], names: str) -> Ge
     """
     if isinstance(connection, psycopg.Connection):
         yield from _copied(connection, text, values, names)
+    elif text.startswith("call "):
+        yield from _called(connection, text, values, names)
     else:
-        yield from _fetched(connection, text, values, names)
+        yield from _lined(connection, text, values, names)
 
 
 def _copied(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
@@ -148,21 +159,7 @@ def _parsed(rows: list[bytes], names: str) -> Iterator[Any]:
     if not rows:
         return
     wanted = arrow_schema(names)
-    raw = {
-        name: pa.string() if pa.types.is_binary(type_) else type_
-        for name, type_ in zip(wanted.names, wanted.types, strict=True)
-    }
-    table = csv.read_csv(
-        io.BytesIO(b"".join(rows)),
-        csv.ReadOptions(
-            column_names=wanted.names, use_threads=False, block_size=2 * BYTES + len(max(rows, key=len))
-        ),
-        csv.ParseOptions(newlines_in_values=True),
-        csv.ConvertOptions(
-            column_types=raw, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
-        ),
-    )
-    for one in table.to_batches():
+    for one in _from_csv(rows, wanted).to_batches():
         yield pa.record_batch(
             [
                 _bytes(column) if pa.types.is_binary(type_) else column
@@ -172,17 +169,56 @@ def _parsed(rows: list[bytes], names: str) -> Iterator[Any]:
         )
 
 
+def _from_csv(rows: list[bytes], wanted: Any) -> Any:
+    """Return a table of the columns, where bytes are still text."""
+    return csv.read_csv(
+        io.BytesIO(b"".join(rows)),
+        csv.ReadOptions(
+            column_names=wanted.names, use_threads=False, block_size=2 * BYTES + len(max(rows, key=len))
+        ),
+        csv.ParseOptions(newlines_in_values=True),
+        csv.ConvertOptions(
+            column_types={
+                name: pa.string() if pa.types.is_binary(type_) else type_
+                for name, type_ in zip(wanted.names, wanted.types, strict=True)
+            },
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+
+
 def _bytes(column: Any) -> Any:
     return pa.array(
         [None if text is None else bytes.fromhex(text[2:]) for text in column.to_pylist()], pa.binary()
     )
 
 
-def _fetched(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
+def _lined(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
+    wanted = arrow_schema(names)
+    large = [name for name in wanted.names if name in _LARGE]
+    lines = pa.schema([wanted.field(name) for name in wanted.names if name not in _LARGE])
+    with connection.cursor(SSCursor) as cursor:
+        cursor.execute(text, values)
+        while rows := cursor.fetchmany(ROWS):
+            line, *rest = zip(*rows, strict=True)
+            found = _from_csv([f"{one}\n".encode() for one in line], lines).combine_chunks()
+            of_name = dict(zip(large, rest, strict=True))
+            yield pa.record_batch(
+                [
+                    pa.array(of_name[name], type_) if name in _LARGE else found[name].chunk(0)
+                    for name, type_ in zip(wanted.names, wanted.types, strict=True)
+                ],
+                schema=wanted,
+            )
+
+
+def _called(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
     wanted = arrow_schema(names)
     with connection.cursor(SSCursor) as cursor:
         cursor.execute(text, values)
-        given = [one[0] for one in cursor.description] if text.startswith("call ") else wanted.names
+        given = [one[0] for one in cursor.description]
         order = [given.index(name) for name in wanted.names]
         while rows := cursor.fetchmany(ROWS):
             found = list(zip(*rows, strict=True))

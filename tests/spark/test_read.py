@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -9,6 +10,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql.spark.reading import batches
+from tests.conformance.hostile import TEXTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -127,3 +129,18 @@ def test_a_read_that_the_server_breaks_off_is_its_error_and_leaves_the_connectio
         next(abandoned)
         abandoned.close()
         assert connection.execute("select 1").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("look", ["peek", "history"])
+def test_keys_of_any_text_come_back_as_they_are(
+    spark: SparkSession, queue: Session, where: dict[str, str], look: str
+) -> None:
+    keys = sorted(one for one in TEXTS if one.isprintable() or one in ("\t\n\r", "\x01\x1f\x7f"))
+    keys = [one for one in keys if 1 <= len(one) <= 200]
+    queue.define("mail", history_seconds=3600)
+    queue.push_many("mail", [{"key": key, "payload": key} for key in keys])
+    if look == "history":
+        queue.pop("mail", len(keys))
+    rows = read(spark, where, look, partitions="1").collect()
+    assert sorted((one.p_key, json.loads(one.payload)) for one in rows) == [(key, key) for key in keys]
+    assert {one.to_kind if look == "history" else one.reserved_by for one in rows} == {None}
