@@ -1,4 +1,4 @@
-"""Rows of the server as record batches: by way of CSV, but for calls and large columns of MariaDB and MySQL."""
+"""Rows of the server as record batches: by way of CSV, but for calls and what is large on MySQL."""
 
 from __future__ import annotations
 
