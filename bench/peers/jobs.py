@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from bench import servers
 from bench.peers import node, processes
 from bench.run import Run
+from tests.clients import npm
 
 NAME = "peers"
 
@@ -84,7 +85,7 @@ def there(run: Run) -> Iterator[tuple[Peer, processes.Program]]:
             continue
         try:
             yield peer, peer.program()
-        except node.MissingError as error:
+        except npm.MissingError as error:
             run.leave_out(peer.name, str(error))
 
 

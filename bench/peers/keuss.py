@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from bench import servers
 from bench.peers import node, processes
 from bench.run import Run
+from tests.clients import npm
 
 NAME = "keuss"
 
@@ -65,7 +66,7 @@ def run(run: Run) -> None:
     try:
         keuss = Side(node.program("keuss"))
         sides.insert(1, keuss)
-    except node.MissingError as error:
+    except npm.MissingError as error:
         run.leave_out("Keuss", str(error))
     for _ in range(run.repetitions):
         measure(run, sides, counts)

@@ -1,0 +1,1 @@
+"""Clients in other languages than Python, as their users have them."""
