@@ -7,9 +7,12 @@ declare
 begin
     v_entries := array(
         with recursive k (p_kind) as (
-            select min(q.p_kind) from delayed_queue q where in_kinds is null and q.ready_at is not null
+            (select q.p_kind from delayed_queue q where in_kinds is null and q.ready_at is not null
+            order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1)
             union all
-            select (select min(q.p_kind) from delayed_queue q where q.p_kind > k.p_kind and q.ready_at is not null)
+            select (
+                select q.p_kind from delayed_queue q where q.p_kind > k.p_kind and q.ready_at is not null
+                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1)
             from k where k.p_kind is not null)
         select l.entry
         from (select k.p_kind from k union select n.name from jsonb_array_elements_text(in_kinds) n (name)) a,
