@@ -42,6 +42,10 @@ begin
         scheduled_at := null;
         outcome := 'ignored';
     end if;
+    if outcome = 'created' and in_options ->> 'order_key' is not null then
+        perform _queue_stand(array(
+            select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), array[in_options ->> 'order_key']);
+    end if;
     if outcome = 'created' and in_options ->> 'group' is not null then
         perform _queue_enrol(array[in_options ->> 'group'], array(
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
