@@ -1,10 +1,8 @@
 -- written by hand: the change of the tables
 -- Order keys; what waits in a line is to be delivered all the same
-drop function _queue_push_ordered(text, jsonb, jsonb, bigint);
---;
 drop function _queue_stand(bigint[], text[]);
 --;
-drop function _queue_line(text, text[]);
+drop function _queue_line(text, text[], text[], boolean);
 --;
 drop function _queue_advance(text[], text[], bigint);
 --;

@@ -881,7 +881,8 @@ other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.$$;
 --;
-create or replace function _queue_line(in_kind text, in_orders text[]) returns jsonb language plpgsql as $$
+create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false)
+    returns jsonb language plpgsql as $$
 declare
     v_line bigint[];
     v_headed jsonb;
@@ -896,8 +897,15 @@ begin
                 union all
                 (select w.entry from delayed_queue w where w.p_kind = in_kind and w.order_key = o.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) e);
-    if v_line = '{}' then
+    if v_line = '{}' and not in_changes then
         return '{}';
+    elsif in_keys is not null then
+        -- to wait for one of the keys with a row locked could be a deadlock with who ends both
+        v_line := v_line || array(
+            select k.entry from unnest(in_keys) n (name) join delayed_queue k on k.p_kind = in_kind and k.p_key = n.name);
+    end if;
+    if in_changes then
+        perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
     end if;
     select coalesce(jsonb_object_agg(l.order_key, 0), '{}'),
         array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
@@ -907,6 +915,7 @@ begin
         from (
             select q.entry, q.order_key, q.order_waits from delayed_queue q
             where q.entry = any (v_line) order by q.entry for key share) k
+        where k.order_key is not null
         group by k.order_key) l
     where l.head is not null;
     if v_alone is not null then
@@ -916,13 +925,14 @@ begin
     return v_headed;
 end $$;
 --;
-comment on function _queue_line(text, text[]) is
+comment on function _queue_line(text, text[], text[], boolean) is
 $$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
 transaction ends.
-in_kind: the kind. in_orders: order keys.
+in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
+already. in_changes: whether messages that have such a key are to be changed.
 Result: an object with 0 for each that has a first one.
 Locks: the first of each line and the one behind it, shared, in the order of their entries: a reserve passes such a first one
-over until then.
+over until then. With in_keys the messages of these keys, too; with in_changes all of them alone.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;
 --;
@@ -946,7 +956,8 @@ begin
                 from (
                     select o.entry, o.order_key, case when v_headed ? o.order_key
                         or row_number() over (partition by o.order_key order by o.entry) > 1 then true end as waits
-                    from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)) n
+                    from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)
+                    order by o.order_key collate "C", o.entry offset 0) n -- who is first is put in in the order of the lines
                 where q.entry = n.entry;
                 exit;
             exception when unique_violation then
@@ -1211,6 +1222,10 @@ begin
         v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null, 0::smallint, v_now, v_now, 0, null, 'ignore');
     else
         v_options := _queue_push_options(in_options, v_now);
+        if in_options ->> 'order_key' is not null then
+            -- rows are locked before keys are put in, everywhere
+            perform _queue_line(in_kind, array[in_options ->> 'order_key'], array[v_key], v_options.on_duplicate <> 'ignore');
+        end if;
         v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
             v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         if v_put.outcome = 'created' and in_options ? 'route' then
@@ -1257,12 +1272,10 @@ begin
     select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
     from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
     if v_order is not null or in_messages @? '$[*].order_key' then
-        -- who is first in each line: 0 where it is there already, else the first of the batch
-        select coalesce(jsonb_object_agg(l.order_key, l.n), '{}') || _queue_line(in_kind, array_agg(l.order_key)) into v_heads
-        from (
-            select o.order_key, min(m.n) as n
-            from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
-            where o.order_key is not null group by o.order_key) l;
+        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
+        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
+        from jsonb_array_elements(in_messages) m (message), _queue_order_key(in_options, m.message) o (order_key)
+        where o.order_key is not null;
     end if;
     with e as materialized (
         -- most messages are a key and a payload: those are checked here, all others one by one
@@ -1273,11 +1286,11 @@ begin
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
             v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
-            v_order collate "C" as order_key, case when v_order is not null and v_heads ->> v_order <> e.n::text then true end as waits
+            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
-            _queue_route(in_options, e.message), k.order_key collate "C", case when k.order_key is not null and v_heads ->> k.order_key <> e.n::text then true end
+            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end
         from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
     f as materialized (
         select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
@@ -1286,11 +1299,11 @@ begin
             created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits)
         select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
             f.max_attempts, case when f.scheduled_at <= in_now and f.waits is null then f.scheduled_at end,
-            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, f.order_key, f.waits
+            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits
         from f
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
-        order by f.order_key nulls first, f.p_key -- who is first in a line is put in in the order of the lines
+        order by f.p_key
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.p_key, q.entry)
     select array_agg(m.p_key order by m.n), array_agg(i.entry order by m.n) into v_keys, v_entries
@@ -1298,9 +1311,10 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_heads is not null and (v_late <> '{}' or array_position(v_entries, null) is not null) then
-        -- what was to be first may not have come in
-        perform _queue_advance(array_agg(in_kind), array_agg(k.order_key), in_now) from jsonb_object_keys(v_heads) k (order_key);
+    if v_heads is not null then
+        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
+        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
     if in_options ? 'group' or in_messages @? '$[*].group' then
         select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members
@@ -1318,37 +1332,6 @@ $$Puts many messages into a kind in one statement, keys in order; a key that is 
 in_messages, in_options: as in queue_push_many. in_now: the time of the call.
 Result: a row a message, in their order, which is that of their entries too.
 Locks: none; waits for other transactions that are putting one of the keys.$$;
---;
-create or replace function _queue_push_ordered(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
-    returns table (p_key text, outcome text) language plpgsql as $$
-declare
-    v_keys text[];
-    v_outcomes text[];
-    v_index text;
-begin
-    loop
-        begin
-            select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
-            from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
-            exit;
-        exception when unique_violation then
-            get stacked diagnostics v_index = constraint_name;
-            if v_index <> 'delayed_queue_first' then
-                raise;
-            elsif current_setting('transaction_isolation') <> 'read committed' then
-                raise serialization_failure using message = 'could not serialize access due to a concurrent push of the same order key';
-            end if; -- else another was put in first: all that this did and locked is undone, again
-        end;
-    end loop;
-    return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
-end $$;
---;
-comment on function _queue_push_ordered(text, jsonb, jsonb, bigint) is
-$$_queue_push_batch where any of the messages has an order key.
-in_kind, in_messages, in_options: as in queue_push_many. in_now: the time of the call.
-Result: that of _queue_push_batch.
-Errors: under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_line, before the keys; waits for another transaction that is putting a first one of the same line.$$;
 --;
 create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_floor bigint, in_max integer)
     returns bigint language plpgsql as $$
@@ -3702,17 +3685,16 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
-        if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-            return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
-            perform _queue_wake(in_kind);
-            return;
-        end if;
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
         perform _queue_wake(in_kind);
         return;
     end if;
     loop
         begin
+            if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
+                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true)
+                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
+            end if;
             -- rows are locked in the order of their entries everywhere
             perform q.entry from delayed_queue q
             where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
@@ -5105,6 +5087,12 @@ begin
     end if;
     went := 0;
     stayed := 0;
+    perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
+    from (
+        select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
+        where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+        order by q.p_kind, q.p_key limit in_max_messages) l
+    group by l.source_kind order by l.source_kind;
     for v_dead in
         with d as materialized (
             select q.* from delayed_queue q
@@ -5373,7 +5361,7 @@ revoke all on function
     _queue_key(bigint),
     _queue_landed(queue_inbox, bigint),
     _queue_last_tick(queue_recurring, bigint),
-    _queue_line(text, text[]),
+    _queue_line(text, text[], text[], boolean),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -5398,7 +5386,6 @@ revoke all on function
     _queue_push(text, text, jsonb, bytea, jsonb),
     _queue_push_batch(text, jsonb, jsonb, bigint),
     _queue_push_options(jsonb, bigint),
-    _queue_push_ordered(text, jsonb, jsonb, bigint),
     _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
     _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
     _queue_put_pending(delayed_queue, bigint),

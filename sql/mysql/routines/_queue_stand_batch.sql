@@ -5,7 +5,7 @@ create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collat
     comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don''t deadlock.
 in_kind, in_messages: those of queue_push_many. in_outcomes, in_made: see _queue_push_each; what was created has its order key already.
 Locks: the lines, in their order, until the transaction ends.
-differs: PostgreSQL has _queue_push_ordered, where who is first is known before a batch is put in.'
+differs: on PostgreSQL _queue_stand does that.'
 begin
     declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_done boolean default false;

@@ -18,7 +18,8 @@ begin
                 from (
                     select o.entry, o.order_key, case when v_headed ? o.order_key
                         or row_number() over (partition by o.order_key order by o.entry) > 1 then true end as waits
-                    from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)) n
+                    from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)
+                    order by o.order_key collate "C", o.entry offset 0) n -- who is first is put in in the order of the lines
                 where q.entry = n.entry;
                 exit;
             exception when unique_violation then

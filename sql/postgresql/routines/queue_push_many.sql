@@ -27,17 +27,16 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
-        if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-            return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
-            perform _queue_wake(in_kind);
-            return;
-        end if;
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
         perform _queue_wake(in_kind);
         return;
     end if;
     loop
         begin
+            if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
+                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true)
+                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
+            end if;
             -- rows are locked in the order of their entries everywhere
             perform q.entry from delayed_queue q
             where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'

@@ -15,6 +15,12 @@ begin
     end if;
     went := 0;
     stayed := 0;
+    perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
+    from (
+        select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
+        where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+        order by q.p_kind, q.p_key limit in_max_messages) l
+    group by l.source_kind order by l.source_kind;
     for v_dead in
         with d as materialized (
             select q.* from delayed_queue q
