@@ -37,6 +37,8 @@ TABLES = frozenset(
         "queue_hold",
         "queue_inbox",
         "queue_kind",
+        "queue_order",
+        "queue_order_waiting",
         "queue_stage",
         "queue_stage_done",
         "queue_stage_part",

@@ -55,6 +55,8 @@ class PushOptions(PublishOptions, total=False):
     """The kinds that it goes on to, one with each ack."""
     group: str | None
     """The group that it is a member of."""
+    order_key: str | None
+    """Messages of the same one come one at a time, in the order in which they were pushed."""
 
 
 class AckOptions(TypedDict, total=False):

@@ -45,6 +45,7 @@ def when(text: str) -> int | str:
 @click.option("--max-attempts", type=int, help="Deliveries that it may have.")
 @click.option("--route", multiple=True, help="A kind that it goes on to with an ack; may be given again.")
 @click.option("--group", help="The group that it is a member of.")
+@click.option("--order-key", help="Messages of the same one come one at a time, in order.")
 @on_duplicate_option
 @click.option(
     "--batch",

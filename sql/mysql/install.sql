@@ -26,6 +26,8 @@ source tables/queue_recurring.sql
 source tables/queue_group.sql
 source tables/queue_group_slot.sql
 source tables/queue_group_member.sql
+source tables/queue_order.sql
+source tables/queue_order_waiting.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
@@ -53,6 +55,7 @@ source routines/_queue_text.sql
 source routines/_queue_instant.sql
 source routines/_queue_schedule.sql
 source routines/_queue_route.sql
+source routines/_queue_order_key.sql
 source routines/_queue_push_options.sql
 source routines/_queue_message.sql
 source routines/_queue_check_nack.sql
@@ -80,6 +83,10 @@ source routines/_queue_add_error.sql
 source routines/_queue_is_remembered.sql
 source routines/_queue_put_onto.sql
 source routines/_queue_put.sql
+source routines/_queue_stand.sql
+source routines/_queue_stand_batch.sql
+source routines/_queue_advance.sql
+source routines/_queue_advance_each.sql
 source routines/_queue_pushed.sql
 source routines/_queue_follow.sql
 source routines/_queue_group_check.sql

@@ -53,6 +53,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_instant.sql
 \ir routines/_queue_schedule.sql
 \ir routines/_queue_route.sql
+\ir routines/_queue_order_key.sql
 \ir routines/_queue_push_options.sql
 \ir routines/_queue_message.sql
 \ir routines/_queue_check_nack.sql
@@ -76,6 +77,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_take_back.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
+\ir routines/_queue_line.sql
+\ir routines/_queue_stand.sql
+\ir routines/_queue_advance.sql
+\ir routines/_queue_with_next.sql
 \ir routines/_queue_follow.sql
 \ir routines/_queue_put_pending.sql
 \ir routines/_queue_group_check.sql

@@ -405,22 +405,40 @@ begin
     end if;
 end;
 --;
+drop procedure if exists _queue_order_key;
+--;
+create procedure _queue_order_key(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The order key of a push, checked.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is no batch.
+Result: the order key; NULL: none.
+Errors: PQ002.
+differs: the result is out_order.'
+begin
+    declare v_order longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    call _queue_text(if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), 'order_key', v_order);
+    if char_length(v_order) not between 1 and 200 then
+        call _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
+    end if;
+    set out_order = v_order;
+end;
+--;
 drop procedure if exists _queue_push_options;
 --;
 create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint, out out_priority smallint,
     out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
     comment 'The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, which _queue_route answers, and group, which is
+Result: each option, or its default; but for route, which _queue_route answers, order_key, which _queue_order_key does, and group, which is
 for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.'
 begin
     declare v_value bigint;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     set out_scheduled_at = in_now, out_priority = 0, out_headers = null, out_attempts = 0, out_max_attempts = null,
         out_on_duplicate = 'ignore';
     if in_options is not null then
-        call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate,route,group', 'options');
+        call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate,route,group,order_key', 'options');
         if json_contains_path(in_options, 'one', '$.delay_seconds', '$.scheduled_at') then
             call _queue_schedule(in_options, in_now, out_scheduled_at);
         end if;
@@ -444,7 +462,8 @@ begin
             end if;
             set out_on_duplicate = coalesce(v_text, 'ignore');
         end if;
-        if json_contains_path(in_options, 'one', '$.route', '$.group') then
+        if json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
+            call _queue_order_key(in_options, null, v_order);
             call _queue_route(in_options, null, v_text);
             call _queue_text(in_options, 'group', v_text);
             if v_text is not null and char_length(v_text) not between 1 and 100 then
@@ -938,7 +957,7 @@ begin
     declare v_content boolean default in_on_duplicate in ('replace', 'keep_time');
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
     declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at bigint;
-    declare v_newer boolean;
+    declare v_newer, v_placed boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has another entry
     select q.entry into v_seen from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
@@ -946,8 +965,9 @@ begin
     if v_entry is null then
         select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     end if;
-    select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null
-    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer
+    select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
+        coalesce(q.ready_at, q.due_at) is not null
+    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed
     from delayed_queue q where q.entry = v_entry for update;
     if v_entry is null then
         set out_outcome = null;
@@ -970,9 +990,10 @@ begin
             q.headers = case when v_content then in_headers when v_newer then q.pending_headers else q.headers end,
             q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null, q.pending_at = null,
             q.scheduled_at = v_at,
-            q.ready_rank = if(v_at <= in_now, -q.priority, null),
-            q.ready_at = if(v_at <= in_now, v_at, null),
-            q.due_at = if(v_at > in_now, v_at, null),
+            -- what waits in a line goes on waiting
+            q.ready_rank = if(v_at <= in_now and v_placed, -q.priority, null),
+            q.ready_at = if(v_at <= in_now and v_placed, v_at, null),
+            q.due_at = if(v_at > in_now and v_placed, v_at, null),
             q.attempts = if(v_reserved_at is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
@@ -1044,6 +1065,144 @@ begin
     end loop;
 end;
 --;
+drop procedure if exists _queue_stand;
+--;
+create procedure _queue_stand(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the first of a line wait.
+in_kind, in_key: the message, which has a place or a date. in_order: its order key; NULL: it has none.
+Locks: the line, until the transaction ends.
+differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
+begin
+    declare v_entry, v_first bigint;
+    if in_order is not null then
+        select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry) on duplicate key update p_kind = in_kind;
+        -- the newest, which an old snapshot doesn't have
+        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
+        if v_first = v_entry then
+            update delayed_queue q set q.order_key = in_order where q.entry = v_entry;
+        else
+            insert into queue_order_waiting (p_kind, order_key, entry) values (in_kind, in_order, v_entry);
+            update delayed_queue q
+            set q.order_key = in_order, q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
+            where q.entry = v_entry;
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_stand_batch;
+--;
+create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_outcomes longtext character set ascii,
+    in in_made longtext character set ascii)
+    comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don''t deadlock.
+in_kind, in_messages: those of queue_push_many. in_outcomes, in_made: see _queue_push_each; what was created has its order key already.
+Locks: the lines, in their order, until the transaction ends.
+differs: on PostgreSQL _queue_stand does that.'
+begin
+    declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_done boolean default false;
+    declare c cursor for
+        select s.p_key, s.order_key
+        from (
+            select q.p_key, q.order_key, q.entry
+            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
+                    and q.p_key = coalesce(r.p_key, convert(substr(in_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+            where substr(in_outcomes, r.place, 1) = 'c' and q.order_key is not null limit 1000000000) s
+        order by s.order_key, s.entry;
+    declare continue handler for not found set v_done = true;
+    open c;
+    messages: loop
+        fetch c into v_key, v_order;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_stand(in_kind, v_key, v_order);
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_advance;
+--;
+create procedure _queue_advance(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entry bigint, in in_now bigint)
+    comment 'A message of a line has ended, in this transaction. Where it was the first, the next, that of the lowest entry, gets its place in
+the ready line, or its date in the timetable where its delivery time has not come. What ends a message that stands in a line calls it.
+in_kind, in_order: the line. in_entry: the message, which is gone; where it was neither the first nor waiting nothing happens. in_now:
+the time of the call.
+Locks: the line and the next one, until the transaction ends.
+differs: PostgreSQL has several lines here, of which the first are gone.'
+begin
+    declare v_first, v_next bigint;
+    declare continue handler for not found begin end;
+    delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = in_entry;
+    if row_count() = 0 then
+        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
+    end if;
+    if v_first = in_entry then
+        select w.entry into v_next from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
+        order by w.p_kind, w.order_key, w.entry limit 1 for update;
+        if v_next is null then
+            delete o from queue_order o where o.p_kind = in_kind and o.order_key = in_order;
+        else
+            delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = v_next;
+            update queue_order o set o.first = v_next where o.p_kind = in_kind and o.order_key = in_order;
+            update delayed_queue q
+            set q.order_waits = null, q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
+                q.ready_at = if(q.scheduled_at <= in_now, in_now, null), q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null)
+            where q.entry = v_next;
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_advance_each;
+--;
+create procedure _queue_advance_each(in in_list longtext character set utf8mb4, in in_now bigint)
+    comment 'Messages of several lines have ended, in this transaction: _queue_advance for each, in one go where nobody waits behind them.
+in_list: a JSON array of [kind, order key, entry]. in_now: the time of the call.
+Locks: the lines, in their order, and the next of each, until the transaction ends.
+differs: PostgreSQL has _queue_advance alone.'
+begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_entry, v_waiting bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select j.p_kind, j.order_key, j.entry
+        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+        order by j.p_kind, j.order_key, j.entry;
+    declare continue handler for not found set v_done = true;
+    select count(*) into v_waiting
+    from (
+        select o.first
+        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
+        order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
+    -- not in the same statement: what it reads is as old as its beginning
+    select count(*) into v_waiting
+    from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+        straight_join queue_order_waiting w force index (primary) on w.p_kind = j.p_kind and w.order_key = j.order_key
+    for update /*!80000 of w */;
+    if v_waiting = 0 then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key and o.first = j.entry;
+    else
+        open c;
+        messages: loop
+            fetch c into v_kind, v_order, v_entry;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_advance(v_kind, v_order, v_entry, in_now);
+        end loop;
+        close c;
+    end if;
+end;
+--;
 drop procedure if exists _queue_pushed;
 --;
 create procedure _queue_pushed(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4,
@@ -1055,10 +1214,12 @@ differs: on PostgreSQL it is a part of each push.'
 begin
     declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(json_value(in_message, '$.group'), json_value(in_options, '$.group'));
     declare v_route longtext character set utf8mb4;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_entry bigint;
     select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     call _queue_route(in_options, in_message, v_route);
-    update delayed_queue q set q.route = v_route where q.entry = v_entry and v_route is not null;
+    call _queue_order_key(in_options, in_message, v_order);
+    update delayed_queue q set q.route = v_route, q.order_key = v_order where q.entry = v_entry and coalesce(v_route, v_order) is not null;
     if v_group is not null then
         set out_members = json_array_append(coalesce(out_members, '[]'), '$', json_array(v_group, v_entry + 0));
     end if;
@@ -1250,6 +1411,7 @@ push: begin
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining boolean;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 95, 'kind');
@@ -1268,8 +1430,10 @@ push: begin
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
         v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
-    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group') then
+    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
+        call _queue_order_key(in_options, null, v_order);
+        call _queue_stand(in_kind, out_key, v_order);
         call _queue_enrol(v_members);
     end if;
 end;
@@ -1578,6 +1742,7 @@ begin
     declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_errors, v_route longtext character set utf8mb4;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_initially, v_member bigint;
@@ -1588,8 +1753,8 @@ begin
     declare v_created int default 0;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors, q.attempts,
-        q.reserved_by, q.route, q.member
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member
+        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key)
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
@@ -1599,9 +1764,9 @@ begin
     while v_created = 0 do
         set v_letter = uuid_short() & 9223372036854775807;
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member)
+            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key)
         values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes, v_headers,
-            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_kind, v_key, v_priority, v_route, v_member)
+            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_kind, v_key, v_priority, v_route, v_member, v_order)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
         select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_kind and q.source_key = v_key;
@@ -1735,9 +1900,10 @@ move: begin
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining boolean;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -1775,6 +1941,9 @@ move: begin
         call _queue_follow(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
     elseif v_member is not null then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
+    end if;
+    if out_outcome = 'created' then
+        call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;
@@ -1835,12 +2004,22 @@ end;
 drop procedure if exists _queue_forget;
 --;
 create procedure _queue_forget(in in_entry bigint)
-    comment 'Removes a message of which nothing is kept but what it counts for in queue_stats.
+    comment 'Removes a message of which nothing is kept but what it counts for in queue_stats; the next in the line of its order key
+takes its place.
 in_entry: the message, locked already; NULL: none.'
 begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_now bigint;
+    declare continue handler for not found begin end;
+    select q.p_kind, q.order_key into v_kind, v_order from delayed_queue q where q.entry = in_entry for update;
     insert into queue_count (id, p_kind, pushed, reserved)
     select uuid_short(), q.p_kind, q.source_kind is null, q.deliveries from delayed_queue q where q.entry = in_entry;
     delete q from delayed_queue q where q.entry = in_entry;
+    if v_order is not null then
+        call queue_now(v_now);
+        call _queue_advance(v_kind, v_order, in_entry, v_now);
+    end if;
 end;
 --;
 drop procedure if exists _queue_prune_kind;
@@ -2072,6 +2251,7 @@ begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_keeps, v_pushed boolean;
     declare v_deliveries int;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcomes longtext character set ascii;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
@@ -2079,8 +2259,8 @@ begin
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries
-    into v_kind, v_keeps, v_pushed, v_deliveries
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
+    into v_kind, v_keeps, v_pushed, v_deliveries, v_order
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
@@ -2088,6 +2268,10 @@ begin
         if row_count() > 0 then
             insert into queue_count (id, p_kind, pushed, reserved, acked) values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
             set out_outcome = 'acked';
+            if v_order is not null then
+                call queue_now(v_now);
+                call _queue_advance(v_kind, v_order, v_entry, v_now);
+            end if;
         end if;
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
@@ -2106,8 +2290,8 @@ for moved, d for duplicate, l for lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
-    declare v_keeps, v_each, v_done boolean default false;
-    declare v_list, v_found longtext character set utf8mb4;
+    declare v_keeps, v_each, v_ordered, v_done boolean default false;
+    declare v_list, v_found, v_lines longtext character set utf8mb4;
     declare c cursor for
         select j.entry, j.place from json_table(v_found, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
         order by j.entry;
@@ -2118,10 +2302,10 @@ begin
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed) into v_found, v_keeps, v_each
+    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered) into v_found, v_keeps, v_each, v_ordered
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.pending is not null
+        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.order_key is not null as ordered, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -2129,6 +2313,12 @@ begin
     if v_each or in_options is not null then
         call _queue_ack_each(v_list, in_options, v_now, v_number, out_outcomes);
     elseif v_found is not null then
+        if v_ordered and not coalesce(v_keeps, false) then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+        end if;
         if not coalesce(v_keeps, false) then
             insert into queue_count (id, p_kind, pushed, reserved, acked)
             select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
@@ -2138,6 +2328,9 @@ begin
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        end if;
+        if v_lines is not null then
+            call _queue_advance_each(v_lines, v_now);
         end if;
         open c;
         messages: loop
@@ -2192,7 +2385,7 @@ drop procedure if exists _queue_end;
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
     comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed onto it
 while it was held, as a new entry with the same route before it; which is
-the same member of its group where it takes the place of this one.
+the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is pending, and
 nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
@@ -2209,9 +2402,10 @@ begin
     declare v_pending, v_history, v_dedup, v_pushed boolean;
     declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries
-    into v_kind, v_key, v_pending, v_pushed, v_deliveries
+    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key
+    into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order
     from delayed_queue q where q.entry = in_entry for update;
     select k.history_seconds > 0, k.dedup_seconds > 0 into v_history, v_dedup from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
@@ -2239,11 +2433,17 @@ begin
     values (uuid_short(), v_kind, v_pushed, v_deliveries, if(in_outcome = 'popped', 1, null), if(in_outcome = 'acked', 1, null),
         if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
     delete q from delayed_queue q where q.entry = in_entry;
+    if v_order is not null then
+        call _queue_advance(v_kind, v_order, in_entry, in_now);
+    end if;
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
             v_outcome);
         if (v_route is not null or v_member is not null) and v_outcome = 'created' then
             call _queue_follow(v_kind, v_key, v_route, v_member);
+        end if;
+        if v_outcome = 'created' then
+            call _queue_stand(v_kind, v_key, v_order);
         end if;
     end if;
 end;
@@ -2452,6 +2652,7 @@ create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*
 in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
 begin
     declare v_entry bigint;
+    declare v_lines longtext character set utf8mb4;
     declare v_keeps, v_done boolean default false;
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
@@ -2465,7 +2666,17 @@ begin
         group by q.p_kind;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null;
+        if row_count() < json_length(in_entries) then -- the others stand in lines
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            call _queue_advance_each(v_lines, in_now);
+        end if;
     else
         open c;
         messages: loop
@@ -2574,7 +2785,7 @@ begin
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
     set out_outcomes = null, out_made = null;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group') is not true
+    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') is not true
         and json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
     end if;
@@ -2643,7 +2854,7 @@ differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_place, v_number int;
-    declare v_plain, v_deep, v_follows, v_done boolean default false;
+    declare v_plain, v_deep, v_follows, v_ordered, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
@@ -2669,7 +2880,7 @@ begin
         v_default_max_attempts, v_default_on_duplicate);
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
-    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
+    set v_deep = json_depth(in_messages) > 33, v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'), v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
         v_follows = json_contains_path(in_options, 'one', '$.route', '$.group') or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group');
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
@@ -2706,12 +2917,15 @@ begin
         end if;
         call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts, v_max_attempts,
             v_on_duplicate, v_since, v_put_at, v_outcome);
-        if v_follows and v_outcome = 'created' then
+        if (v_follows or v_ordered) and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
     close c;
+    if v_ordered then
+        call _queue_stand_batch(in_kind, in_messages, out_outcomes, out_made);
+    end if;
     call _queue_enrol(v_members);
 end;
 --;
@@ -2763,9 +2977,10 @@ begin
     declare v_draining int;
     declare v_initially, v_at, v_member bigint;
     declare v_outcome varchar(10) character set utf8mb4;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
-        q.scheduled_at_initially, q.route, q.member
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member
+        q.scheduled_at_initially, q.route, q.member, q.source_order_key
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order
     from delayed_queue q where q.entry = in_entry for update;
     select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
     set out_went = false;
@@ -2780,6 +2995,7 @@ begin
         if v_route is not null or v_member is not null then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;
+        call _queue_stand(v_kind, v_key, v_order);
         call _queue_forget(in_entry);
     end if;
 end;
@@ -3794,7 +4010,7 @@ begin
     declare v_done boolean default false;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_since, v_used, v_left bigint;
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries, v_lines longtext character set utf8mb4;
     declare c cursor for
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null
@@ -3836,10 +4052,15 @@ begin
             select uuid_short(), v_kind, sum(q.source_kind is null), sum(q.deliveries)
             from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            set out_gone = out_gone + json_length(v_entries);
+            call _queue_advance_each(coalesce(v_lines, '[]'), in_now);
+            set out_gone = out_gone + json_length(v_entries), v_done = false;
         end if;
         set v_used = null;
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
@@ -4976,14 +5197,20 @@ time, default now; priority (-32768 to 32767, higher first, default 0); headers 
 where the key is taken: ignore (the default), replace (content and time), keep_time (content only), push_back (time only: a
 debounce), where content is the payload with its headers; route (at most 32 kinds: where each ack moves it on to, and the last one ends it;
 it stays with a message that is given back, moved, dead or redriven, and a push onto its key doesn''t change it); group (the name
-of a group, see queue_group, of which a message that is created is a member).
+of a group, see queue_group, of which a message that is created is a member); order_key (1 to 200 characters: the messages
+of the kind that have the same one are delivered one at a time, in the order in which they were pushed, whatever their priorities and
+delivery times; those behind the first are waiting until that is acked, popped, moved, dead or removed, its retries included. It stays
+with a message as its route does: where that moves to, and where what was pushed onto it while it was held is put in, it is the end
+of the line; while it is a dead letter it is in none).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
 and for a group that has finished.
-Locks: none but the message of that key; waits for another transaction that is putting the same key.
+Locks: none but the message of that key; waits for another transaction that is putting the same key. With an order_key
+the first of its line, shared, and the one behind it: who wants to end that waits until this transaction has ended.
+differs: the line itself is locked.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
     declare v_own boolean;
@@ -5913,7 +6140,8 @@ create procedure queue_get(in in_kind text character set utf8mb4 collate /*!8001
     in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired; no row where there is none.
+Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired, waiting (in
+line for something else than time); no row where there is none.
 Errors: PQ001 for kind and key.
 Locks: none.'
 begin
@@ -5926,7 +6154,7 @@ begin
     call _queue_check_key(in_key, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+        case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     call _queue_commit(v_own);
@@ -5939,7 +6167,7 @@ create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!800
     comment 'Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time.
+place, then what waits by its time, then what waits in the lines of order keys, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.'
 begin
@@ -5954,7 +6182,7 @@ begin
     call _queue_check_options(in_options, '', 'options');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+        case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from (
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
@@ -5965,7 +6193,11 @@ begin
         (select t.entry, if(t.scheduled_at <= v_now, 1, 2), if(t.scheduled_at <= v_now, -t.priority, null), t.due_at
             from delayed_queue t force index (delayed_queue_due)
             where t.p_kind = in_kind and t.due_at is not null
-            order by t.p_kind, t.due_at limit v_most)) p
+            order by t.p_kind, t.due_at limit v_most)
+        union all
+        (select w.entry, 3, null, w.entry from queue_order_waiting w
+            where w.p_kind = in_kind
+            order by w.p_kind, w.order_key, w.entry limit v_most)) p
         straight_join delayed_queue q force index (primary) on q.entry = p.entry
     order by p.part, p.turn, p.place, p.entry limit v_most;
     call _queue_commit(v_own);
@@ -6341,13 +6573,13 @@ begin
     select v_pruned as pruned;
 end;
 --;
--- Every message with real timestamps (of UTC), its age in seconds and its state: scheduled, ready, reserved, expired (see
+-- Every message with real timestamps (of UTC), its age in seconds and its state: scheduled, ready, reserved, expired, waiting (see
 -- queue_get). errors are the last ten; source_kind and source_key say where a dead letter came from. The secrets of receipts
 -- don't show.
 -- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_messages as
 select q.p_kind, q.p_key,
-    case when q.reserved_at is null then if(q.scheduled_at <= n.now, 'ready', 'scheduled')
+    case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= n.now, 'ready', 'scheduled')
         else if(q.scheduled_at <= n.now, 'expired', 'reserved') end as state,
     q.payload, q.payload_bytes, q.headers, q.priority,
     timestamp '1970-01-01 00:00:00.000000' + interval q.scheduled_at microsecond as scheduled_at,
@@ -6366,7 +6598,7 @@ from delayed_queue q
 -- differs: a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_stats as
 select u.p_kind, max(u.paused) as paused, cast(sum(u.ready) as signed) as ready, cast(sum(u.scheduled) as signed) as scheduled,
-    cast(sum(u.reserved) as signed) as reserved, cast(sum(u.expired) as signed) as expired, cast(0 as signed) as waiting,
+    cast(sum(u.reserved) as signed) as reserved, cast(sum(u.expired) as signed) as expired, cast(sum(u.waiting) as signed) as waiting,
     cast(sum(u.total) as signed) as total,
     timestamp '1970-01-01 00:00:00.000000' + interval max(u.next_at) microsecond as next_at,
     max(u.oldest_ready) * 0.000001 as oldest_ready_seconds,
@@ -6377,25 +6609,26 @@ select u.p_kind, max(u.paused) as paused, cast(sum(u.ready) as signed) as ready,
     max(u.draining) as draining
 from (
     select q.p_kind, 0 as paused,
-        count(case when q.reserved_at is null and q.scheduled_at <= n.now then 1 end) as ready,
-        count(case when q.reserved_at is null and q.scheduled_at > n.now then 1 end) as scheduled,
+        count(case when q.reserved_at is null and q.scheduled_at <= n.now and coalesce(q.ready_at, q.due_at) is not null then 1 end) as ready,
+        count(case when q.reserved_at is null and q.scheduled_at > n.now and coalesce(q.ready_at, q.due_at) is not null then 1 end) as scheduled,
         count(case when q.reserved_at is not null and q.scheduled_at > n.now then 1 end) as reserved,
         count(case when q.reserved_at is not null and q.scheduled_at <= n.now then 1 end) as expired,
+        count(case when coalesce(q.ready_at, q.due_at) is null then 1 end) as waiting,
         count(*) as total,
-        min(case when q.scheduled_at > n.now and q.reserved_at is null then q.scheduled_at end) as next_at,
-        max(case when q.reserved_at is null and q.scheduled_at <= n.now then n.now - q.scheduled_at end) as oldest_ready,
+        min(case when q.scheduled_at > n.now and q.reserved_at is null and coalesce(q.ready_at, q.due_at) is not null then q.scheduled_at end) as next_at,
+        max(case when q.reserved_at is null and q.scheduled_at <= n.now and coalesce(q.ready_at, q.due_at) is not null then n.now - q.scheduled_at end) as oldest_ready,
         count(case when q.source_kind is null then 1 end) as pushed_total, sum(q.deliveries) as reserved_total, 0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total,
         0 as dead_total, 0 as expired_total, 0 as draining
     from delayed_queue q
         cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n
     group by q.p_kind
     union all
-    select c.p_kind, 0, 0, 0, 0, 0, 0, null, null, coalesce(sum(c.pushed), 0), coalesce(sum(c.reserved), 0),
+    select c.p_kind, 0, 0, 0, 0, 0, 0, 0, null, null, coalesce(sum(c.pushed), 0), coalesce(sum(c.reserved), 0),
         coalesce(sum(c.popped), 0), coalesce(sum(c.acked), 0), coalesce(sum(c.nacked), 0), coalesce(sum(c.moved), 0),
         coalesce(sum(c.dead), 0), coalesce(sum(c.expired), 0), 0
     from queue_count c group by c.p_kind
     union all
-    select s.p_kind, s.paused, 0, 0, 0, 0, 0, null, null, 0, 0, 0, 0, 0, 0, 0, 0, s.draining
+    select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null, null, 0, 0, 0, 0, 0, 0, 0, 0, s.draining
     from queue_kind s where s.p_kind <> '') u
 group by u.p_kind;
 --;

@@ -375,12 +375,28 @@ in_options: those of a push; NULL for none. in_message: a message of a batch, wh
 Result: the kinds it goes to, an array; NULL: none.
 Errors: PQ002.$$;
 --;
+create or replace function _queue_order_key(in_options jsonb, in_message jsonb default null) returns text language plpgsql as $$
+declare
+    v_order constant text := _queue_text(case when in_message ? 'order_key' then in_message else in_options end, 'order_key');
+begin
+    if char_length(v_order) not between 1 and 200 then
+        perform _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
+    end if;
+    return v_order;
+end $$;
+--;
+comment on function _queue_order_key(jsonb, jsonb) is
+$$The order key of a push, checked.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is no batch.
+Result: the order key; NULL: none.
+Errors: PQ002.$$;
+--;
 create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
     out on_duplicate text) language plpgsql as $$
 begin
     perform _queue_check_options(in_options,
-        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group}');
+        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key}');
     scheduled_at := _queue_schedule(in_options, in_now);
     priority := coalesce(_queue_integer(in_options, 'priority', -32768, 32767), 0);
     headers := _queue_check_headers(in_options -> 'headers');
@@ -391,6 +407,7 @@ begin
         perform _queue_fail('PQ002', 'on_duplicate', on_duplicate, 'must be ignore, replace, keep_time or push_back');
     end if;
     perform _queue_route(in_options);
+    perform _queue_order_key(in_options);
     if char_length(_queue_text(in_options, 'group')) not between 1 and 100 then
         perform _queue_fail('PQ002', 'group', in_options ->> 'group', 'must have 1 to 100 characters');
     end if;
@@ -399,7 +416,7 @@ end $$;
 comment on function _queue_push_options(jsonb, bigint) is
 $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, which _queue_route answers, and group, which is
+Result: each option, or its default; but for route, which _queue_route answers, order_key, which _queue_order_key does, and group, which is
 for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.$$;
 --;
@@ -808,8 +825,9 @@ begin
         headers = case when v_content then in_headers else v_old.headers end,
         pending = null, pending_bytes = null,
         scheduled_at = v_at,
-        ready_at = case when v_at <= in_now then v_at end,
-        due_at = case when v_at > in_now then v_at end,
+        -- what waits in a line goes on waiting
+        ready_at = case when v_at <= in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
+        due_at = case when v_at > in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
         attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
@@ -863,6 +881,161 @@ other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.$$;
 --;
+create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false)
+    returns jsonb language plpgsql as $$
+declare
+    v_line bigint[];
+    v_headed jsonb;
+    v_alone bigint[];
+begin
+    v_line := array(
+        select e.entry
+        from unnest(in_orders) o (order_key),
+            lateral (
+                (select h.entry from delayed_queue h
+                    where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
+                union all
+                (select w.entry from delayed_queue w where w.p_kind = in_kind and w.order_key = o.order_key and w.order_waits
+                    order by w.p_kind, w.order_key, w.entry limit 1)) e);
+    if v_line = '{}' and not in_changes then
+        return '{}';
+    elsif in_keys is not null then
+        -- to wait for one of the keys with a row locked could be a deadlock with who ends both
+        v_line := v_line || array(
+            select k.entry from unnest(in_keys) n (name) join delayed_queue k on k.p_kind = in_kind and k.p_key = n.name);
+    end if;
+    if in_changes then
+        perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
+    end if;
+    select coalesce(jsonb_object_agg(l.order_key, 0), '{}'),
+        array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
+    into v_headed, v_alone
+    from (
+        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
+        from (
+            select q.entry, q.order_key, q.order_waits from delayed_queue q
+            where q.entry = any (v_line) order by q.entry for key share) k
+        where k.order_key is not null
+        group by k.order_key) l
+    where l.head is not null;
+    if v_alone is not null then
+        -- nothing changes, but who ends the first with a snapshot that can't see what comes behind it gets the server's 40001
+        update delayed_queue q set order_key = q.order_key where q.entry = any (v_alone);
+    end if;
+    return v_headed;
+end $$;
+--;
+comment on function _queue_line(text, text[], text[], boolean) is
+$$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
+transaction ends.
+in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
+already. in_changes: whether messages that have such a key are to be changed.
+Result: an object with 0 for each that has a first one.
+Locks: the first of each line and the one behind it, shared, in the order of their entries: a reserve passes such a first one
+over until then. With in_keys the messages of these keys, too; with in_changes all of them alone.
+Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
+differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;
+--;
+create or replace function _queue_stand(in_entries bigint[], in_orders text[]) returns void language plpgsql as $$
+declare
+    v_kind record;
+    v_headed jsonb;
+    v_index text;
+begin
+    for v_kind in
+        select q.p_kind, array_agg(q.entry) as entries, array_agg(o.order_key) as orders
+        from unnest(in_entries, in_orders) o (entry, order_key) join delayed_queue q on q.entry = o.entry
+        group by q.p_kind order by q.p_kind
+    loop
+        loop
+            begin
+                v_headed := _queue_line(v_kind.p_kind, v_kind.orders);
+                update delayed_queue q
+                set order_key = n.order_key, order_waits = n.waits, ready_at = case when n.waits is null then q.ready_at end,
+                    due_at = case when n.waits is null then q.due_at end
+                from (
+                    select o.entry, o.order_key, case when v_headed ? o.order_key
+                        or row_number() over (partition by o.order_key order by o.entry) > 1 then true end as waits
+                    from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)
+                    order by o.order_key collate "C", o.entry offset 0) n -- who is first is put in in the order of the lines
+                where q.entry = n.entry;
+                exit;
+            exception when unique_violation then
+                get stacked diagnostics v_index = constraint_name;
+                if v_index <> 'delayed_queue_first' then
+                    raise;
+                elsif current_setting('transaction_isolation') <> 'read committed' then
+                    raise serialization_failure using message = 'could not serialize access due to a concurrent push of the same order key';
+                end if; -- else another was put in first: behind that
+            end;
+        end loop;
+    end loop;
+end $$;
+--;
+comment on function _queue_stand(bigint[], text[]) is
+$$Messages that were just put in take their places in the lines of their order keys: at the end, where all but the first of a line
+wait. The lines of a kind have to have their first one, see _queue_advance.
+in_entries: the messages, which have a place or a date. in_orders: the order key of each.
+Errors: under REPEATABLE READ and SERIALIZABLE 40001.
+Locks: as _queue_line; waits for another transaction that is putting a first one of the same line.$$;
+--;
+create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint) returns bigint language plpgsql as $$
+declare
+    v_next bigint[];
+    v_kinds text[];
+    v_rows bigint;
+begin
+    loop
+        v_next := array(
+            select n.entry
+            from unnest(in_kinds, in_orders) l (p_kind, order_key),
+                lateral (
+                    select w.entry from delayed_queue w where w.p_kind = l.p_kind and w.order_key = l.order_key and w.order_waits
+                    order by w.p_kind, w.order_key, w.entry limit 1) n
+            where not exists (
+                select from delayed_queue h
+                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null and h.order_waits is null));
+        if v_next = '{}' then
+            return 0;
+        end if;
+        perform q.entry from delayed_queue q where q.entry = any (v_next) order by q.entry for no key update;
+        with u as (
+            update delayed_queue q
+            set order_waits = null, ready_at = case when q.scheduled_at <= in_now then in_now end,
+                due_at = case when q.scheduled_at > in_now then q.scheduled_at end
+            where q.entry = any (v_next) and q.order_waits
+            returning q.p_kind)
+        select array_agg(distinct u.p_kind), count(*) into v_kinds, v_rows from u;
+        perform _queue_wake(k.name) from unnest(v_kinds) k (name);
+        if v_rows = cardinality(v_next) then
+            return v_rows;
+        end if; -- else one was removed in between: then it is the turn of the one behind it
+    end loop;
+end $$;
+--;
+comment on function _queue_advance(text[], text[], bigint) is
+$$The first of lines have ended, in this transaction: the next of each, that of the lowest entry, gets its place in the ready line, or its date in
+the timetable where its delivery time has not come, and who waits for it is woken. What ends a message that stands in a line calls it.
+in_kinds, in_orders: the lines, a kind and an order key each; where there is a first one nothing happens. in_now: the time of the call.
+Result: how many.
+Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
+Locks: the next ones, in the order of their entries.$$;
+--;
+create or replace function _queue_with_next(in_entries bigint[]) returns bigint[] language plpgsql as $$
+begin
+    return in_entries || array(
+        select n.entry
+        from unnest(in_entries) e (entry) join delayed_queue q on q.entry = e.entry and q.order_key is not null,
+            lateral (
+                select w.entry from delayed_queue w where w.p_kind = q.p_kind and w.order_key = q.order_key and w.order_waits
+                order by w.p_kind, w.order_key, w.entry limit 1) n);
+end $$;
+--;
+comment on function _queue_with_next(bigint[]) is
+$$What has to be locked to end messages: they, and those that come next in the lines of their order keys.
+in_entries: the messages.
+Result: the entries.$$;
+--;
 create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_key text) returns void language plpgsql as $$
 declare
     v_entry bigint;
@@ -870,10 +1043,14 @@ begin
     update delayed_queue q set route = in_row.route, member = in_row.member
     where q.p_kind = in_kind and q.p_key = in_key returning q.entry into v_entry;
     update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at is null;
+    if in_row.order_key is not null then
+        perform _queue_stand(array[v_entry], array[in_row.order_key]);
+    end if;
 end $$;
 --;
 comment on function _queue_follow(delayed_queue, text, text) is
-$$A new entry goes the way of the old one: has its route, and is the member that it was.
+$$A new entry goes the way of the old one: has its route, is the member that it was, and stands at the end of the line of its order key.
+Locks: as _queue_stand.
 in_row: the old one. in_kind, in_key: the new one.$$;
 --;
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
@@ -886,14 +1063,14 @@ begin
     in_row := _queue_newest(in_row);
     v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
         in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
-    if num_nonnulls(in_row.route, in_row.member) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(in_row.route, in_row.member, in_row.order_key) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
     end if;
 end $$;
 --;
 comment on function _queue_put_pending(delayed_queue, bigint) is
 $$Puts in what was pushed onto a message while somebody held it, as a new entry, once that delivery is done. It
-has the same route before it, and is the same member.
+has the same route before it, is the same member, and stands at the end of the line of its order key.
 in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed; nothing happens where nothing was pushed onto it.
 in_now: the time of the call.$$;
 --;
@@ -1045,6 +1222,10 @@ begin
         v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null, 0::smallint, v_now, v_now, 0, null, 'ignore');
     else
         v_options := _queue_push_options(in_options, v_now);
+        if in_options ->> 'order_key' is not null then
+            -- rows are locked before keys are put in, everywhere
+            perform _queue_line(in_kind, array[in_options ->> 'order_key'], array[v_key], v_options.on_duplicate <> 'ignore');
+        end if;
         v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
             v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         if v_put.outcome = 'created' and in_options ? 'route' then
@@ -1057,6 +1238,10 @@ begin
         select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), v_now) <> '{}' then
         scheduled_at := null;
         outcome := 'ignored';
+    end if;
+    if outcome = 'created' and in_options ->> 'order_key' is not null then
+        perform _queue_stand(array(
+            select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), array[in_options ->> 'order_key']);
     end if;
     if outcome = 'created' and in_options ->> 'group' is not null then
         perform _queue_enrol(array[in_options ->> 'group'], array(
@@ -1074,6 +1259,8 @@ create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in
 declare
     v_default record;
     v_route constant jsonb := _queue_route(in_options);
+    v_order constant text := _queue_order_key(in_options);
+    v_heads jsonb;
     v_since bigint;
     v_keys text[];
     v_entries bigint[];
@@ -1084,6 +1271,12 @@ begin
     v_default := _queue_push_options(in_options, in_now);
     select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
     from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
+    if v_order is not null or in_messages @? '$[*].order_key' then
+        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
+        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
+        from jsonb_array_elements(in_messages) m (message), _queue_order_key(in_options, m.message) o (order_key)
+        where o.order_key is not null;
+    end if;
     with e as materialized (
         -- most messages are a key and a payload: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
@@ -1092,20 +1285,21 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
-            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route
+            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
+            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
-            _queue_route(in_options, e.message)
-        from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
+            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end
+        from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
     f as materialized (
         select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_at, due_at, route)
+            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits)
         select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
-            f.max_attempts, case when f.scheduled_at <= in_now then f.scheduled_at end,
-            case when f.scheduled_at > in_now then f.scheduled_at end, f.route
+            f.max_attempts, case when f.scheduled_at <= in_now and f.waits is null then f.scheduled_at end,
+            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits
         from f
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
@@ -1116,6 +1310,11 @@ begin
     from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
+    end if;
+    if v_heads is not null then
+        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
+        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
     if in_options ? 'group' or in_messages @? '$[*].group' then
         select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members
@@ -1606,11 +1805,11 @@ begin
         v_suffix := '';
         loop
             insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member)
+                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key)
             values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
                 v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
                 v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority, v_dead.route,
-                v_dead.member)
+                v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key))
             on conflict on constraint delayed_queue_pkey do nothing
             returning entry into v_letter;
             exit when found;
@@ -1619,6 +1818,9 @@ begin
         perform _queue_wake(v_kind);
         insert into queue_count (p_kind, pushed, dead) values (v_dead.p_kind, (v_dead.source_kind is null)::integer, 1);
         perform _queue_keep(v_dead, 'dead', v_kind, in_now);
+        if v_dead.order_key is not null then
+            perform _queue_advance(array[v_dead.p_kind], array[v_dead.order_key], in_now);
+        end if;
         if v_dead.member is not null then
             v_members := v_members || v_dead.member;
             v_letters := v_letters || v_letter;
@@ -1633,9 +1835,9 @@ end $$;
 --;
 comment on function _queue_bury(bigint[], text, bigint) is
 $$Moves messages to the dead-letter kind of their kind, each with its errors. A key that is taken there gets a suffix; kind,
-key and priority are remembered for queue_redrive.
+key, priority and order key are remembered for queue_redrive.
 in_entries: the messages, locked already. in_error: why they died. in_now: the time of the call.
-Locks: nothing more; waits for a transaction that is putting the same dead letter.$$;
+Locks: the next in their lines; waits for a transaction that is putting the same dead letter.$$;
 --;
 create or replace function _queue_end_expired(in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
@@ -1647,6 +1849,9 @@ begin
         returning q.*
     loop
         insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
+        if v_row.order_key is not null then
+            perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+        end if;
         perform _queue_put_pending(v_row, in_now);
     end loop;
     for v_row in
@@ -1692,6 +1897,9 @@ begin
     elsif v_row.pending is not null then
         delete from delayed_queue q where q.entry = in_entry returning q.* into v_row;
         insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
+        if v_row.order_key is not null then
+            perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+        end if;
         perform _queue_put_pending(v_row, in_now);
         return 'retry';
     end if;
@@ -1725,6 +1933,15 @@ begin
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) m (entry, secret, to_kind, key)
         join delayed_queue s on s.entry = m.entry and s.secret = m.secret
         join delayed_queue t on t.p_kind = m.to_kind and t.p_key = coalesce(m.key, s.p_key));
+    if exists (
+        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry = e.entry where s.order_key is not null) then
+        -- who comes next in their lines, and who is first where they go
+        v_targets := v_targets || _queue_with_next(in_entries) || array(
+            select t.entry
+            from unnest(in_entries, in_to_kinds) m (entry, to_kind)
+            join delayed_queue s on s.entry = m.entry
+            join delayed_queue t on t.p_kind = m.to_kind and t.order_key = s.order_key and t.order_key is not null and t.order_waits is null);
+    end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
         perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry for update;
     end if;
@@ -1736,7 +1953,8 @@ begin
 end $$;
 --;
 comment on function _queue_lock_moves(bigint[], bytea[], text[], text[]) is
-$$Locks what moves need, sources and the messages that have the keys of the targets, in the order of their entries, so that
+$$Locks what moves need, sources, the messages that have the keys of the targets, and those
+before and behind them in the lines of their order keys, in the order of their entries, so that
 moves in opposite directions don't deadlock.
 in_entries, in_secrets: the receipts, taken apart. in_to_kinds, in_keys: where each goes; key NULL: its own.
 Result: the places (from 1) of the moves whose message is there, in the order in which keys are put in everywhere: by key,
@@ -1758,6 +1976,9 @@ begin
     end if;
     insert into queue_count (p_kind, pushed, moved, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
     perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
+    if v_row.order_key is not null then
+        perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+    end if;
     v_member := v_row.member;
     v_row.member := null;
     perform _queue_put_pending(v_row, in_now);
@@ -1781,7 +2002,7 @@ begin
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
-    if num_nonnulls(v_row.route, v_member) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(v_row.route, v_member, v_row.order_key) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_member is not null then
         perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);
@@ -1794,7 +2015,7 @@ $$Moves one message.
 in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
 since this is the next step of its route, and result. in_now: the time of the call.
 Result: the outcome: moved, duplicate, lost.
-Locks: the message, and its key in the target.$$;
+Locks: the message, the next in its line, its key in the target, and the first of the line there.$$;
 --;
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
@@ -1842,6 +2063,9 @@ begin
             delete from delayed_queue q where q.entry = v_row.entry;
             insert into queue_count (p_kind, pushed, acked, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
             perform _queue_keep(v_row, 'acked', null, in_now);
+            if v_row.order_key is not null then
+                perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+            end if;
             if v_row.member is not null then
                 v_members := v_members || v_row.member;
                 v_row.member := null;
@@ -1981,6 +2205,9 @@ begin
         else
             delete from delayed_queue q where q.entry = v_row.entry;
             insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
+            if v_row.order_key is not null then
+                perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+            end if;
             perform _queue_put_pending(v_row, in_now);
         end if;
     end loop;
@@ -2481,6 +2708,7 @@ create or replace function _queue_expire(in_now bigint, in_max bigint) returns b
 declare
     v_gone bigint := 0;
     v_rows bigint;
+    v_orders text[];
     v_kind record;
 begin
     if not exists (select from queue_kind k where k.expires_seconds is not null) then
@@ -2519,11 +2747,12 @@ begin
                 where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                     and (o.reserved_at is null or o.scheduled_at <= in_now)
                 order by o.entry + 0 limit in_max - v_gone for update skip locked)) -- + 0: the kind is to find them
-            returning q.source_kind, q.reserved_at),
+            returning q.source_kind, q.reserved_at, q.order_key),
         c as (
             insert into queue_count (p_kind, pushed, reserved)
             select v_kind.p_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
-        select count(*) into v_rows from d;
+        select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null) into v_rows, v_orders from d;
+        perform _queue_advance(array_agg(v_kind.p_kind), array_agg(o.order_key), in_now) from unnest(v_orders) o (order_key) having count(*) > 0;
         v_gone := v_gone + v_rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
@@ -3399,14 +3628,19 @@ time, default now; priority (-32768 to 32767, higher first, default 0); headers 
 where the key is taken: ignore (the default), replace (content and time), keep_time (content only), push_back (time only: a
 debounce), where content is the payload with its headers; route (at most 32 kinds: where each ack moves it on to, and the last one ends it;
 it stays with a message that is given back, moved, dead or redriven, and a push onto its key doesn't change it); group (the name
-of a group, see queue_group, of which a message that is created is a member).
+of a group, see queue_group, of which a message that is created is a member); order_key (1 to 200 characters: the messages
+of the kind that have the same one are delivered one at a time, in the order in which they were pushed, whatever their priorities and
+delivery times; those behind the first are waiting until that is acked, popped, moved, dead or removed, its retries included. It stays
+with a message as its route does: where that moves to, and where what was pushed onto it while it was held is put in, it is the end
+of the line; while it is a dead letter it is in none).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
 and for a group that has finished.
-Locks: none but the message of that key; waits for another transaction that is putting the same key.
+Locks: none but the message of that key; waits for another transaction that is putting the same key. With an order_key
+the first of its line, shared, and the one behind it: who wants to end that waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;
 --;
 create or replace function queue_push_bytes(in_kind text, in_key text default null, in_payload_bytes bytea default null,
@@ -3460,6 +3694,10 @@ begin
     end if;
     loop
         begin
+            if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
+                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true)
+                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
+            end if;
             -- rows are locked in the order of their entries everywhere
             perform q.entry from delayed_queue q
             where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
@@ -3492,6 +3730,11 @@ begin
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
             end loop;
+            select array_agg(q.entry), array_agg(_queue_order_key(in_options, m.message)) into v_entries, v_groups
+            from jsonb_array_elements(in_messages) with ordinality m (message, n)
+            join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
+            where v_outcomes[m.n] = 'created' and _queue_order_key(in_options, m.message) is not null;
+            perform _queue_stand(v_entries, v_groups);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
@@ -3677,7 +3920,10 @@ begin
                 returning q.*, case when v_keeps then q end as message),
             c as (
                 insert into queue_count (p_kind, pushed, popped)
-                select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d having count(*) > 0),
+                select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
+                having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance( -- all of them are deleted by now
+                    array_agg(d.p_kind) filter (where d.order_key is not null),
+                    array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end),
             h as (
                 insert into queue_history
                 select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, in_now) e
@@ -3719,6 +3965,7 @@ declare
     v_name text := _queue_bounds_name(in_kind);
     v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
     v_pushed integer;
+    v_order text;
     v_entry bigint;
     v_place bigint;
     v_left constant integer := coalesce(in_max_messages, 1);
@@ -3756,11 +4003,14 @@ begin
                         and -h.priority::integer < v_bounds[13] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, v_now, q.attempts + 1, null::text, (q.source_kind is null)::integer, q.entry, q.ready_at
+            q.created_at, v_now, q.attempts + 1, null::text, (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, v_pushed, v_entry, v_place;
+            created_at, reserved_at, attempts, reserved_by, v_pushed, v_entry, v_place, v_order;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
+            if v_order is not null then
+                perform _queue_advance(array[in_kind], array[v_order], v_now);
+            end if;
             v_name := set_config(v_name, (case when priority = -v_bounds[13]
                 then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
                 else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false);
@@ -3861,13 +4111,17 @@ begin
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
         and q.route is null and q.member is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message
+        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message, q.order_key
     into v_done;
     if found then
         outcome := 'acked';
         insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
-        if v_done.message is distinct from null then
+        if v_done.order_key is not null then
             v_now := queue_now();
+            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], v_now);
+        end if;
+        if v_done.message is distinct from null then
+            v_now := coalesce(v_now, queue_now());
             perform _queue_keep(v_done.message, 'acked', null, v_now);
             perform _queue_put_pending(v_done.message, v_now);
         end if;
@@ -3889,7 +4143,7 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, and where it goes on the one that has its key there, in the order of their entries.
+Locks: the message, the next in the line of its order key, and where it goes on the first of that line there and the one that has its key there, in the order of their entries.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
@@ -3904,6 +4158,7 @@ declare
     v_outcomes text[];
     v_each text[];
     v_done record;
+    v_ordered boolean;
     v_place bigint;
     v_row delayed_queue;
 begin
@@ -3912,7 +4167,8 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member) > 0) or in_options is not null as each
+    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member) > 0) or in_options is not null as each,
+        bool_or(q.order_key is not null) as ordered
     into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
     if v_done.each then
         v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
@@ -3921,6 +4177,10 @@ begin
         end loop;
         return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
         return;
+    end if;
+    v_ordered := v_done.ordered;
+    if v_ordered then
+        perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
     elsif v_done.kinds then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
         perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
@@ -3929,7 +4189,7 @@ begin
         delete from delayed_queue q
         using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
         where q.entry = r.entry and q.secret = r.secret
-        returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message),
+        returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message, q.order_key),
     c as (
         insert into queue_count (p_kind, pushed, acked, reserved)
         select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
@@ -3943,8 +4203,12 @@ begin
         where v_keeps order by 2, 1
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
     select coalesce(array_agg(d.place), '{}') as places,
-        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again
+        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
+        array_agg(d.p_kind) filter (where d.order_key is not null) as kinds, array_agg(d.order_key) filter (where d.order_key is not null) as orders
     into v_done from d;
+    if v_ordered then
+        perform _queue_advance(v_done.kinds, v_done.orders, v_now);
+    end if;
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;
@@ -3998,7 +4262,7 @@ begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_nack(in_options);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
+    perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select r.entry, r.secret, r.place from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)
@@ -4536,14 +4800,15 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            _queue_state(q.reserved_at, q.scheduled_at, v_now)
+            case when coalesce(q.ready_at, q.due_at) is null then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
 end $$;
 --;
 comment on function queue_get(text, text) is
 $$Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired; no row where there is none.
+Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired, waiting (in
+line for something else than time); no row where there is none.
 Errors: PQ001 for kind and key.
 Locks: none.$$;
 --;
@@ -4564,7 +4829,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            _queue_state(q.reserved_at, q.scheduled_at, v_now)
+            case when coalesce(q.ready_at, q.due_at) is null then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
                 where l.p_kind = in_kind and l.ready_at is not null
@@ -4573,7 +4838,11 @@ begin
             (select t.entry, case when t.scheduled_at <= v_now then 1 else 2 end,
                 case when t.scheduled_at <= v_now then -t.priority::integer end, t.due_at from delayed_queue t
                 where t.p_kind = in_kind and t.due_at is not null
-                order by t.p_kind, t.due_at limit v_most)) p
+                order by t.p_kind, t.due_at limit v_most)
+            union all
+            (select w.entry, 3, null, w.entry from delayed_queue w
+                where w.p_kind = in_kind and w.order_waits
+                order by w.p_kind, w.order_key, w.entry limit v_most)) p
         join delayed_queue q on q.entry = p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
@@ -4582,7 +4851,7 @@ comment on function queue_peek(text, integer, jsonb) is
 $$Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time.
+place, then what waits by its time, then what waits in the lines of order keys, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.$$;
 --;
@@ -4606,6 +4875,9 @@ begin
         insert into queue_count (p_kind, pushed, reserved)
         values (in_kind, (v_row.source_kind is null)::integer, (v_row.reserved_at is not null)::integer);
         perform _queue_keep(v_row, 'removed', null, v_now);
+        if v_row.order_key is not null then
+            perform _queue_advance(array[in_kind], array[v_row.order_key], v_now);
+        end if;
         outcome := 'removed';
     end if;
 end $$;
@@ -4615,7 +4887,7 @@ $$Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message.$$;
+Locks: the message, and the next in the line of its order key.$$;
 --;
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
@@ -4624,6 +4896,7 @@ create or replace function queue_purge(in_kind text, in_max_messages bigint defa
 declare
     v_now constant bigint := queue_now();
     v_keeps boolean;
+    v_orders text[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -4636,13 +4909,16 @@ begin
             select p.ctid from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             limit in_max_messages for update skip locked))
-        returning q.source_kind, q.reserved_at, case when v_keeps then q end as message),
+        returning q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0),
     h as (
         insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
-    select count(*) into purged from d;
+    select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null) into purged, v_orders from d;
+    if v_orders is not null then
+        perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_orders) o (order_key);
+    end if;
 end $$;
 --;
 comment on function queue_purge(text, bigint) is
@@ -4731,6 +5007,7 @@ create or replace function queue_drop(in_kind text) returns setof queue_kind
 declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
+    v_orders text[];
 begin
     perform _queue_check_kind(in_kind, 100);
     lock table queue_kind in share row exclusive mode; -- as queue_define
@@ -4740,9 +5017,14 @@ begin
         where q.entry = any (array(
             select p.entry from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update)) -- + 0: the kind is to find them
-        returning q.source_kind, q.reserved_at)
-    insert into queue_count (p_kind, pushed, reserved)
-    select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0;
+        returning q.source_kind, q.reserved_at, q.order_key),
+    c as (
+        insert into queue_count (p_kind, pushed, reserved)
+        select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
+    select array_agg(distinct d.order_key) filter (where d.order_key is not null) into v_orders from d;
+    if v_orders is not null then -- what was pushed meanwhile stays
+        perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_orders) o (order_key);
+    end if;
     if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;
@@ -4799,6 +5081,8 @@ declare
     v_now constant bigint := queue_now();
     v_dead delayed_queue;
     v_put record;
+    v_entries bigint[];
+    v_orders text[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -4806,6 +5090,12 @@ begin
     end if;
     went := 0;
     stayed := 0;
+    perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
+    from (
+        select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
+        where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+        order by q.p_kind, q.p_key limit in_max_messages) l
+    group by l.source_kind order by l.source_kind;
     for v_dead in
         with d as materialized (
             select q.* from delayed_queue q
@@ -4826,6 +5116,11 @@ begin
             if num_nonnulls(v_dead.route, v_dead.member) > 0 then
                 perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
             end if;
+            if v_dead.source_order_key is not null then
+                v_entries := v_entries || array(
+                    select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
+                v_orders := v_orders || v_dead.source_order_key;
+            end if;
             delete from delayed_queue q where q.entry = v_dead.entry;
             insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
             went := went + 1;
@@ -4833,14 +5128,18 @@ begin
             stayed := stayed + 1;
         end if;
     end loop;
+    if v_orders is not null then
+        perform _queue_stand(v_entries, v_orders);
+    end if;
 end $$;
 --;
 comment on function queue_redrive(text, bigint) is
-$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0.
+$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0,
+at the end of the lines of their order keys.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
-Locks: the dead letters; what others hold or have locked stays.$$;
+Locks: the dead letters, and the first of the lines; what others hold or have locked stays.$$;
 --;
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql
@@ -4889,7 +5188,7 @@ comment on trigger queue_inbox on queue_inbox is
 $$Pushes the rows of each statement; see _queue_take_in.$$;
 --;
 create or replace view queue_messages as
-select q.p_kind, q.p_key, _queue_state(q.reserved_at, q.scheduled_at, n.now) as state, q.payload, q.payload_bytes, q.headers,
+select q.p_kind, q.p_key, case when coalesce(q.ready_at, q.due_at) is null then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, n.now) end as state, q.payload, q.payload_bytes, q.headers,
     q.priority, queue_timestamp(q.scheduled_at) as scheduled_at,
     queue_timestamp(q.scheduled_at_initially) as scheduled_at_initially, queue_timestamp(q.created_at) as created_at,
     queue_timestamp(q.reserved_at) as reserved_at, q.attempts, q.max_attempts, q.reserved_by,
@@ -4897,7 +5196,7 @@ select q.p_kind, q.p_key, _queue_state(q.reserved_at, q.scheduled_at, n.now) as 
 from delayed_queue q cross join (select queue_now() as now) n;
 --;
 comment on view queue_messages is
-$$Every message with real timestamps, its age and its state: scheduled, ready, reserved, expired (see queue_get). errors are the
+$$Every message with real timestamps, its age and its state: scheduled, ready, reserved, expired, waiting (see queue_get). errors are the
 last ten; source_kind and source_key say where a dead letter came from. The secrets of receipts don't show.$$;
 --;
 create or replace view queue_stats as
@@ -4905,16 +5204,17 @@ with n as (
     select queue_now() as now),
 m as (
     select q.p_kind,
-        count(*) filter (where q.reserved_at is null and q.scheduled_at <= n.now) as ready,
-        count(*) filter (where q.reserved_at is null and q.scheduled_at > n.now) as scheduled,
+        count(*) filter (where q.reserved_at is null and q.scheduled_at <= n.now and not w.waits) as ready,
+        count(*) filter (where q.reserved_at is null and q.scheduled_at > n.now and not w.waits) as scheduled,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at > n.now) as reserved,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at <= n.now) as expired,
+        count(*) filter (where w.waits) as waiting,
         count(*) filter (where q.source_kind is null) as pushed,
         count(q.reserved_at) as delivered,
         count(*) as total,
-        min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null) as next_at,
-        n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now) as oldest_ready
-    from delayed_queue q cross join n group by q.p_kind, n.now),
+        min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null and not w.waits) as next_at,
+        n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now and not w.waits) as oldest_ready
+    from delayed_queue q cross join n cross join lateral (select coalesce(q.ready_at, q.due_at) is null as waits) w group by q.p_kind, n.now),
 c as (
     select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved, sum(c.popped)::bigint as popped,
         sum(c.acked)::bigint as acked, sum(c.nacked)::bigint as nacked, sum(c.moved)::bigint as moved,
@@ -4923,7 +5223,7 @@ c as (
 k as (
     select m.p_kind from m union select c.p_kind from c union select s.p_kind from queue_kind s)
 select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready, coalesce(m.scheduled, 0) as scheduled,
-    coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired, 0::bigint as waiting, coalesce(m.total, 0) as total,
+    coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired, coalesce(m.waiting, 0) as waiting, coalesce(m.total, 0) as total,
     queue_timestamp(m.next_at) as next_at, m.oldest_ready / 1000000.0 as oldest_ready_seconds,
     coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total, coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
     coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
@@ -5019,6 +5319,7 @@ revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_
 revoke all on function
     _queue_ack_each(bigint[], bytea[], jsonb, bigint),
     _queue_add_error(jsonb, bigint, integer, text, text),
+    _queue_advance(text[], text[], bigint),
     _queue_batch_done(text, bigint, bigint),
     _queue_boolean(jsonb, text),
     _queue_bounds_name(text),
@@ -5063,6 +5364,7 @@ revoke all on function
     _queue_key(bigint),
     _queue_landed(queue_inbox, bigint),
     _queue_last_tick(queue_recurring, bigint),
+    _queue_line(text, text[], text[], boolean),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -5077,6 +5379,7 @@ revoke all on function
     _queue_next_local(queue_recurring, bigint),
     _queue_next_tick(queue_recurring, bigint),
     _queue_number(jsonb, text, numeric, numeric),
+    _queue_order_key(jsonb, jsonb),
     _queue_pop_many(queue_kind, integer, bigint),
     _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_prune_by_the_way(text, bigint, bigint),
@@ -5106,6 +5409,7 @@ revoke all on function
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
+    _queue_stand(bigint[], text[]),
     _queue_state(bigint, bigint, bigint),
     _queue_stream_fail(jsonb, bigint),
     _queue_stream_held(text, bigint),
@@ -5118,6 +5422,7 @@ revoke all on function
     _queue_tidy(queue_kind, bigint, bigint),
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),
+    _queue_with_next(bigint[]),
     _queue_zone_change(text, bigint, bigint),
     _queue_zone_offset(text, bigint),
     queue_ack(text, jsonb),

@@ -9,6 +9,7 @@ begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_keeps, v_pushed boolean;
     declare v_deliveries int;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcomes longtext character set ascii;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
@@ -16,8 +17,8 @@ begin
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries
-    into v_kind, v_keeps, v_pushed, v_deliveries
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
+    into v_kind, v_keeps, v_pushed, v_deliveries, v_order
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
@@ -25,6 +26,10 @@ begin
         if row_count() > 0 then
             insert into queue_count (id, p_kind, pushed, reserved, acked) values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
             set out_outcome = 'acked';
+            if v_order is not null then
+                call queue_now(v_now);
+                call _queue_advance(v_kind, v_order, v_entry, v_now);
+            end if;
         end if;
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old

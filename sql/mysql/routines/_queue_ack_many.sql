@@ -7,8 +7,8 @@ for moved, d for duplicate, l for lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
-    declare v_keeps, v_each, v_done boolean default false;
-    declare v_list, v_found longtext character set utf8mb4;
+    declare v_keeps, v_each, v_ordered, v_done boolean default false;
+    declare v_list, v_found, v_lines longtext character set utf8mb4;
     declare c cursor for
         select j.entry, j.place from json_table(v_found, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
         order by j.entry;
@@ -19,10 +19,10 @@ begin
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed) into v_found, v_keeps, v_each
+    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered) into v_found, v_keeps, v_each, v_ordered
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.pending is not null
+        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.order_key is not null as ordered, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -30,6 +30,12 @@ begin
     if v_each or in_options is not null then
         call _queue_ack_each(v_list, in_options, v_now, v_number, out_outcomes);
     elseif v_found is not null then
+        if v_ordered and not coalesce(v_keeps, false) then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+        end if;
         if not coalesce(v_keeps, false) then
             insert into queue_count (id, p_kind, pushed, reserved, acked)
             select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
@@ -39,6 +45,9 @@ begin
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        end if;
+        if v_lines is not null then
+            call _queue_advance_each(v_lines, v_now);
         end if;
         open c;
         messages: loop

@@ -11,7 +11,7 @@ begin
     declare v_done boolean default false;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_since, v_used, v_left bigint;
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries, v_lines longtext character set utf8mb4;
     declare c cursor for
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null
@@ -53,10 +53,15 @@ begin
             select uuid_short(), v_kind, sum(q.source_kind is null), sum(q.deliveries)
             from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            set out_gone = out_gone + json_length(v_entries);
+            call _queue_advance_each(coalesce(v_lines, '[]'), in_now);
+            set out_gone = out_gone + json_length(v_entries), v_done = false;
         end if;
         set v_used = null;
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;

@@ -19,9 +19,10 @@ move: begin
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining boolean;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -59,6 +60,9 @@ move: begin
         call _queue_follow(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
     elseif v_member is not null then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
+    end if;
+    if out_outcome = 'created' then
+        call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end $$

@@ -5,6 +5,7 @@ create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*
 in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
 begin
     declare v_entry bigint;
+    declare v_lines longtext character set utf8mb4;
     declare v_keeps, v_done boolean default false;
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
@@ -18,7 +19,17 @@ begin
         group by q.p_kind;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null;
+        if row_count() < json_length(in_entries) then -- the others stand in lines
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            call _queue_advance_each(v_lines, in_now);
+        end if;
     else
         open c;
         messages: loop

@@ -14,6 +14,7 @@ push: begin
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining boolean;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 95, 'kind');
@@ -32,8 +33,10 @@ push: begin
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
         v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
-    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group') then
+    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
+        call _queue_order_key(in_options, null, v_order);
+        call _queue_stand(in_kind, out_key, v_order);
         call _queue_enrol(v_members);
     end if;
 end $$

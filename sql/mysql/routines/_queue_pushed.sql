@@ -9,10 +9,12 @@ differs: on PostgreSQL it is a part of each push.'
 begin
     declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(json_value(in_message, '$.group'), json_value(in_options, '$.group'));
     declare v_route longtext character set utf8mb4;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_entry bigint;
     select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     call _queue_route(in_options, in_message, v_route);
-    update delayed_queue q set q.route = v_route where q.entry = v_entry and v_route is not null;
+    call _queue_order_key(in_options, in_message, v_order);
+    update delayed_queue q set q.route = v_route, q.order_key = v_order where q.entry = v_entry and coalesce(v_route, v_order) is not null;
     if v_group is not null then
         set out_members = json_array_append(coalesce(out_members, '[]'), '$', json_array(v_group, v_entry + 0));
     end if;

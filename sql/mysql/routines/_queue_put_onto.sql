@@ -14,7 +14,7 @@ begin
     declare v_content boolean default in_on_duplicate in ('replace', 'keep_time');
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
     declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at bigint;
-    declare v_newer boolean;
+    declare v_newer, v_placed boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has another entry
     select q.entry into v_seen from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
@@ -22,8 +22,9 @@ begin
     if v_entry is null then
         select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     end if;
-    select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null
-    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer
+    select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
+        coalesce(q.ready_at, q.due_at) is not null
+    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed
     from delayed_queue q where q.entry = v_entry for update;
     if v_entry is null then
         set out_outcome = null;
@@ -46,9 +47,10 @@ begin
             q.headers = case when v_content then in_headers when v_newer then q.pending_headers else q.headers end,
             q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null, q.pending_at = null,
             q.scheduled_at = v_at,
-            q.ready_rank = if(v_at <= in_now, -q.priority, null),
-            q.ready_at = if(v_at <= in_now, v_at, null),
-            q.due_at = if(v_at > in_now, v_at, null),
+            -- what waits in a line goes on waiting
+            q.ready_rank = if(v_at <= in_now and v_placed, -q.priority, null),
+            q.ready_at = if(v_at <= in_now and v_placed, v_at, null),
+            q.due_at = if(v_at > in_now and v_placed, v_at, null),
             q.attempts = if(v_reserved_at is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;

@@ -68,6 +68,12 @@ create table if not exists delayed_queue (
         comment 'The kinds that it goes to yet, one with each ack; NULL: the next ack ends it.',
     member                 bigint
         comment 'Its number as a member of a group; NULL: of none.',
+    order_key              varchar(200)
+        comment 'Messages of the same one come one at a time, in the order of their entries; NULL: it stands in no such line.',
+    order_waits            boolean
+        comment 'Whether one before it in the line of its order key is still there: it has no place and no date until then; NULL: none.',
+    source_order_key       varchar(200)
+        comment 'A dead letter: the order key it had there.',
     primary key (entry), -- serves: queue_ack, queue_extend, queue_nack, queue_move
     unique key delayed_queue_key (p_kind, p_key), -- serves: queue_push, queue_get, queue_remove
     key delayed_queue_ready (p_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek

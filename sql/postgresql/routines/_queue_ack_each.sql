@@ -22,6 +22,9 @@ begin
             delete from delayed_queue q where q.entry = v_row.entry;
             insert into queue_count (p_kind, pushed, acked, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
             perform _queue_keep(v_row, 'acked', null, in_now);
+            if v_row.order_key is not null then
+                perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+            end if;
             if v_row.member is not null then
                 v_members := v_members || v_row.member;
                 v_row.member := null;

@@ -16,11 +16,11 @@ begin
         v_suffix := '';
         loop
             insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member)
+                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key)
             values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
                 v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
                 v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority, v_dead.route,
-                v_dead.member)
+                v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key))
             on conflict on constraint delayed_queue_pkey do nothing
             returning entry into v_letter;
             exit when found;
@@ -29,6 +29,9 @@ begin
         perform _queue_wake(v_kind);
         insert into queue_count (p_kind, pushed, dead) values (v_dead.p_kind, (v_dead.source_kind is null)::integer, 1);
         perform _queue_keep(v_dead, 'dead', v_kind, in_now);
+        if v_dead.order_key is not null then
+            perform _queue_advance(array[v_dead.p_kind], array[v_dead.order_key], in_now);
+        end if;
         if v_dead.member is not null then
             v_members := v_members || v_dead.member;
             v_letters := v_letters || v_letter;
@@ -43,6 +46,6 @@ end $$;
 
 comment on function _queue_bury(bigint[], text, bigint) is
 $$Moves messages to the dead-letter kind of their kind, each with its errors. A key that is taken there gets a suffix; kind,
-key and priority are remembered for queue_redrive.
+key, priority and order key are remembered for queue_redrive.
 in_entries: the messages, locked already. in_error: why they died. in_now: the time of the call.
-Locks: nothing more; waits for a transaction that is putting the same dead letter.$$;
+Locks: the next in their lines; waits for a transaction that is putting the same dead letter.$$;

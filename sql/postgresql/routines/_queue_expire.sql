@@ -4,6 +4,7 @@ create or replace function _queue_expire(in_now bigint, in_max bigint) returns b
 declare
     v_gone bigint := 0;
     v_rows bigint;
+    v_orders text[];
     v_kind record;
 begin
     if not exists (select from queue_kind k where k.expires_seconds is not null) then
@@ -42,11 +43,12 @@ begin
                 where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                     and (o.reserved_at is null or o.scheduled_at <= in_now)
                 order by o.entry + 0 limit in_max - v_gone for update skip locked)) -- + 0: the kind is to find them
-            returning q.source_kind, q.reserved_at),
+            returning q.source_kind, q.reserved_at, q.order_key),
         c as (
             insert into queue_count (p_kind, pushed, reserved)
             select v_kind.p_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
-        select count(*) into v_rows from d;
+        select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null) into v_rows, v_orders from d;
+        perform _queue_advance(array_agg(v_kind.p_kind), array_agg(o.order_key), in_now) from unnest(v_orders) o (order_key) having count(*) > 0;
         v_gone := v_gone + v_rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;

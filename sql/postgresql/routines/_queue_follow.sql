@@ -5,8 +5,12 @@ begin
     update delayed_queue q set route = in_row.route, member = in_row.member
     where q.p_kind = in_kind and q.p_key = in_key returning q.entry into v_entry;
     update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at is null;
+    if in_row.order_key is not null then
+        perform _queue_stand(array[v_entry], array[in_row.order_key]);
+    end if;
 end $$;
 
 comment on function _queue_follow(delayed_queue, text, text) is
-$$A new entry goes the way of the old one: has its route, and is the member that it was.
+$$A new entry goes the way of the old one: has its route, is the member that it was, and stands at the end of the line of its order key.
+Locks: as _queue_stand.
 in_row: the old one. in_kind, in_key: the new one.$$;

@@ -43,6 +43,9 @@ begin
         else
             delete from delayed_queue q where q.entry = v_row.entry;
             insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
+            if v_row.order_key is not null then
+                perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+            end if;
             perform _queue_put_pending(v_row, in_now);
         end if;
     end loop;

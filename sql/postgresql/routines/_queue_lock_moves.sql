@@ -8,6 +8,15 @@ begin
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) m (entry, secret, to_kind, key)
         join delayed_queue s on s.entry = m.entry and s.secret = m.secret
         join delayed_queue t on t.p_kind = m.to_kind and t.p_key = coalesce(m.key, s.p_key));
+    if exists (
+        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry = e.entry where s.order_key is not null) then
+        -- who comes next in their lines, and who is first where they go
+        v_targets := v_targets || _queue_with_next(in_entries) || array(
+            select t.entry
+            from unnest(in_entries, in_to_kinds) m (entry, to_kind)
+            join delayed_queue s on s.entry = m.entry
+            join delayed_queue t on t.p_kind = m.to_kind and t.order_key = s.order_key and t.order_key is not null and t.order_waits is null);
+    end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
         perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry for update;
     end if;
@@ -19,7 +28,8 @@ begin
 end $$;
 
 comment on function _queue_lock_moves(bigint[], bytea[], text[], text[]) is
-$$Locks what moves need, sources and the messages that have the keys of the targets, in the order of their entries, so that
+$$Locks what moves need, sources, the messages that have the keys of the targets, and those
+before and behind them in the lines of their order keys, in the order of their entries, so that
 moves in opposite directions don't deadlock.
 in_entries, in_secrets: the receipts, taken apart. in_to_kinds, in_keys: where each goes; key NULL: its own.
 Result: the places (from 1) of the moves whose message is there, in the order in which keys are put in everywhere: by key,

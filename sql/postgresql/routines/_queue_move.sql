@@ -13,6 +13,9 @@ begin
     end if;
     insert into queue_count (p_kind, pushed, moved, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
     perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
+    if v_row.order_key is not null then
+        perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
+    end if;
     v_member := v_row.member;
     v_row.member := null;
     perform _queue_put_pending(v_row, in_now);
@@ -36,7 +39,7 @@ begin
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
-    if num_nonnulls(v_row.route, v_member) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(v_row.route, v_member, v_row.order_key) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_member is not null then
         perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);
@@ -49,4 +52,4 @@ $$Moves one message.
 in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
 since this is the next step of its route, and result. in_now: the time of the call.
 Result: the outcome: moved, duplicate, lost.
-Locks: the message, and its key in the target.$$;
+Locks: the message, the next in its line, its key in the target, and the first of the line there.$$;

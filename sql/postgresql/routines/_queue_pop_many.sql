@@ -20,7 +20,10 @@ begin
                 returning q.*, case when v_keeps then q end as message),
             c as (
                 insert into queue_count (p_kind, pushed, popped)
-                select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d having count(*) > 0),
+                select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
+                having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance( -- all of them are deleted by now
+                    array_agg(d.p_kind) filter (where d.order_key is not null),
+                    array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end),
             h as (
                 insert into queue_history
                 select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, in_now) e

@@ -3,6 +3,8 @@ create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in
 declare
     v_default record;
     v_route constant jsonb := _queue_route(in_options);
+    v_order constant text := _queue_order_key(in_options);
+    v_heads jsonb;
     v_since bigint;
     v_keys text[];
     v_entries bigint[];
@@ -13,6 +15,12 @@ begin
     v_default := _queue_push_options(in_options, in_now);
     select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
     from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
+    if v_order is not null or in_messages @? '$[*].order_key' then
+        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
+        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
+        from jsonb_array_elements(in_messages) m (message), _queue_order_key(in_options, m.message) o (order_key)
+        where o.order_key is not null;
+    end if;
     with e as materialized (
         -- most messages are a key and a payload: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
@@ -21,20 +29,21 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
-            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route
+            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
+            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
-            _queue_route(in_options, e.message)
-        from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
+            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end
+        from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
     f as materialized (
         select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_at, due_at, route)
+            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits)
         select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
-            f.max_attempts, case when f.scheduled_at <= in_now then f.scheduled_at end,
-            case when f.scheduled_at > in_now then f.scheduled_at end, f.route
+            f.max_attempts, case when f.scheduled_at <= in_now and f.waits is null then f.scheduled_at end,
+            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits
         from f
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
@@ -45,6 +54,11 @@ begin
     from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
+    end if;
+    if v_heads is not null then
+        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
+        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
     if in_options ? 'group' or in_messages @? '$[*].group' then
         select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members

@@ -33,8 +33,9 @@ begin
         headers = case when v_content then in_headers else v_old.headers end,
         pending = null, pending_bytes = null,
         scheduled_at = v_at,
-        ready_at = case when v_at <= in_now then v_at end,
-        due_at = case when v_at > in_now then v_at end,
+        -- what waits in a line goes on waiting
+        ready_at = case when v_at <= in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
+        due_at = case when v_at > in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
         attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;

@@ -17,13 +17,17 @@ begin
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
         and q.route is null and q.member is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message
+        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message, q.order_key
     into v_done;
     if found then
         outcome := 'acked';
         insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
-        if v_done.message is distinct from null then
+        if v_done.order_key is not null then
             v_now := queue_now();
+            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], v_now);
+        end if;
+        if v_done.message is distinct from null then
+            v_now := coalesce(v_now, queue_now());
             perform _queue_keep(v_done.message, 'acked', null, v_now);
             perform _queue_put_pending(v_done.message, v_now);
         end if;
@@ -45,5 +49,5 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, and where it goes on the one that has its key there, in the order of their entries.
+Locks: the message, the next in the line of its order key, and where it goes on the first of that line there and the one that has its key there, in the order of their entries.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;

@@ -10,6 +10,7 @@ declare
     v_outcomes text[];
     v_each text[];
     v_done record;
+    v_ordered boolean;
     v_place bigint;
     v_row delayed_queue;
 begin
@@ -18,7 +19,8 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member) > 0) or in_options is not null as each
+    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member) > 0) or in_options is not null as each,
+        bool_or(q.order_key is not null) as ordered
     into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
     if v_done.each then
         v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
@@ -27,6 +29,10 @@ begin
         end loop;
         return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
         return;
+    end if;
+    v_ordered := v_done.ordered;
+    if v_ordered then
+        perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
     elsif v_done.kinds then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
         perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
@@ -35,7 +41,7 @@ begin
         delete from delayed_queue q
         using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
         where q.entry = r.entry and q.secret = r.secret
-        returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message),
+        returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message, q.order_key),
     c as (
         insert into queue_count (p_kind, pushed, acked, reserved)
         select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
@@ -49,8 +55,12 @@ begin
         where v_keeps order by 2, 1
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
     select coalesce(array_agg(d.place), '{}') as places,
-        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again
+        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
+        array_agg(d.p_kind) filter (where d.order_key is not null) as kinds, array_agg(d.order_key) filter (where d.order_key is not null) as orders
     into v_done from d;
+    if v_ordered then
+        perform _queue_advance(v_done.kinds, v_done.orders, v_now);
+    end if;
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;

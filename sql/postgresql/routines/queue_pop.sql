@@ -11,6 +11,7 @@ declare
     v_name text := _queue_bounds_name(in_kind);
     v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
     v_pushed integer;
+    v_order text;
     v_entry bigint;
     v_place bigint;
     v_left constant integer := coalesce(in_max_messages, 1);
@@ -48,11 +49,14 @@ begin
                         and -h.priority::integer < v_bounds[13] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, v_now, q.attempts + 1, null::text, (q.source_kind is null)::integer, q.entry, q.ready_at
+            q.created_at, v_now, q.attempts + 1, null::text, (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, v_pushed, v_entry, v_place;
+            created_at, reserved_at, attempts, reserved_by, v_pushed, v_entry, v_place, v_order;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
+            if v_order is not null then
+                perform _queue_advance(array[in_kind], array[v_order], v_now);
+            end if;
             v_name := set_config(v_name, (case when priority = -v_bounds[13]
                 then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
                 else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false);

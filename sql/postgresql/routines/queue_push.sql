@@ -41,12 +41,17 @@ time, default now; priority (-32768 to 32767, higher first, default 0); headers 
 where the key is taken: ignore (the default), replace (content and time), keep_time (content only), push_back (time only: a
 debounce), where content is the payload with its headers; route (at most 32 kinds: where each ack moves it on to, and the last one ends it;
 it stays with a message that is given back, moved, dead or redriven, and a push onto its key doesn't change it); group (the name
-of a group, see queue_group, of which a message that is created is a member).
+of a group, see queue_group, of which a message that is created is a member); order_key (1 to 200 characters: the messages
+of the kind that have the same one are delivered one at a time, in the order in which they were pushed, whatever their priorities and
+delivery times; those behind the first are waiting until that is acked, popped, moved, dead or removed, its retries included. It stays
+with a message as its route does: where that moves to, and where what was pushed onto it while it was held is put in, it is the end
+of the line; while it is a dead letter it is in none).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
 and for a group that has finished.
-Locks: none but the message of that key; waits for another transaction that is putting the same key.
+Locks: none but the message of that key; waits for another transaction that is putting the same key. With an order_key
+the first of its line, shared, and the one behind it: who wants to end that waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;

@@ -6,6 +6,8 @@ declare
     v_now constant bigint := queue_now();
     v_dead delayed_queue;
     v_put record;
+    v_entries bigint[];
+    v_orders text[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -13,6 +15,12 @@ begin
     end if;
     went := 0;
     stayed := 0;
+    perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
+    from (
+        select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
+        where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+        order by q.p_kind, q.p_key limit in_max_messages) l
+    group by l.source_kind order by l.source_kind;
     for v_dead in
         with d as materialized (
             select q.* from delayed_queue q
@@ -33,6 +41,11 @@ begin
             if num_nonnulls(v_dead.route, v_dead.member) > 0 then
                 perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
             end if;
+            if v_dead.source_order_key is not null then
+                v_entries := v_entries || array(
+                    select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
+                v_orders := v_orders || v_dead.source_order_key;
+            end if;
             delete from delayed_queue q where q.entry = v_dead.entry;
             insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
             went := went + 1;
@@ -40,11 +53,15 @@ begin
             stayed := stayed + 1;
         end if;
     end loop;
+    if v_orders is not null then
+        perform _queue_stand(v_entries, v_orders);
+    end if;
 end $$;
 
 comment on function queue_redrive(text, bigint) is
-$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0.
+$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0,
+at the end of the lines of their order keys.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
-Locks: the dead letters; what others hold or have locked stays.$$;
+Locks: the dead letters, and the first of the lines; what others hold or have locked stays.$$;

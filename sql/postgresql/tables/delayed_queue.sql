@@ -29,6 +29,9 @@ create table delayed_queue (
     source_priority        smallint,
     route                  jsonb,
     member                 bigint,
+    order_key              text collate "C",
+    order_waits            boolean,
+    source_order_key       text collate "C",
     constraint delayed_queue_pkey primary key (p_kind, p_key),      -- serves: queue_push, queue_get, queue_remove
     constraint delayed_queue_entry unique (entry),                  -- serves: queue_ack, queue_extend, queue_nack, queue_move
     constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1)
@@ -38,6 +41,10 @@ create table delayed_queue (
 create index delayed_queue_ready on delayed_queue (p_kind, (-priority::integer), ready_at, entry) where ready_at is not null;
 -- serves: queue_reserve (what has come due), queue_peek
 create index delayed_queue_due on delayed_queue (p_kind, due_at) where due_at is not null;
+-- serves: queue_push (who is first in a line; it is one at a time)
+create unique index delayed_queue_first on delayed_queue (p_kind, order_key) where order_key is not null and order_waits is null;
+-- serves: queue_ack (who comes next in a line), queue_peek
+create index delayed_queue_line on delayed_queue (p_kind, order_key, entry) where order_waits;
 
 comment on table delayed_queue is 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_….';
 comment on column delayed_queue.p_kind is 'The queue it waits in and the type of its payload, 1 to 95 characters (a dead-letter kind: 100).';
@@ -65,3 +72,6 @@ comment on column delayed_queue.source_key is 'A dead letter: the key it had the
 comment on column delayed_queue.source_priority is 'A dead letter: the priority it had there.';
 comment on column delayed_queue.route is 'The kinds that it goes to yet, one with each ack; NULL: the next ack ends it.';
 comment on column delayed_queue.member is 'Its number as a member of a group; NULL: of none.';
+comment on column delayed_queue.order_key is 'Messages of the same one come one at a time, in the order of their entries; NULL: it stands in no such line.';
+comment on column delayed_queue.order_waits is 'Whether one before it in the line of its order key is still there: it has no place and no date until then; NULL: none.';
+comment on column delayed_queue.source_order_key is 'A dead letter: the order key it had there.';

@@ -1,0 +1,54 @@
+create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false)
+    returns jsonb language plpgsql as $$
+declare
+    v_line bigint[];
+    v_headed jsonb;
+    v_alone bigint[];
+begin
+    v_line := array(
+        select e.entry
+        from unnest(in_orders) o (order_key),
+            lateral (
+                (select h.entry from delayed_queue h
+                    where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
+                union all
+                (select w.entry from delayed_queue w where w.p_kind = in_kind and w.order_key = o.order_key and w.order_waits
+                    order by w.p_kind, w.order_key, w.entry limit 1)) e);
+    if v_line = '{}' and not in_changes then
+        return '{}';
+    elsif in_keys is not null then
+        -- to wait for one of the keys with a row locked could be a deadlock with who ends both
+        v_line := v_line || array(
+            select k.entry from unnest(in_keys) n (name) join delayed_queue k on k.p_kind = in_kind and k.p_key = n.name);
+    end if;
+    if in_changes then
+        perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
+    end if;
+    select coalesce(jsonb_object_agg(l.order_key, 0), '{}'),
+        array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
+    into v_headed, v_alone
+    from (
+        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
+        from (
+            select q.entry, q.order_key, q.order_waits from delayed_queue q
+            where q.entry = any (v_line) order by q.entry for key share) k
+        where k.order_key is not null
+        group by k.order_key) l
+    where l.head is not null;
+    if v_alone is not null then
+        -- nothing changes, but who ends the first with a snapshot that can't see what comes behind it gets the server's 40001
+        update delayed_queue q set order_key = q.order_key where q.entry = any (v_alone);
+    end if;
+    return v_headed;
+end $$;
+
+comment on function _queue_line(text, text[], text[], boolean) is
+$$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
+transaction ends.
+in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
+already. in_changes: whether messages that have such a key are to be changed.
+Result: an object with 0 for each that has a first one.
+Locks: the first of each line and the one behind it, shared, in the order of their entries: a reserve passes such a first one
+over until then. With in_keys the messages of these keys, too; with in_changes all of them alone.
+Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
+differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;
