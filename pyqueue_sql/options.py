@@ -55,6 +55,8 @@ class PushOptions(PublishOptions, total=False):
     """The kinds that it goes on to, one with each ack."""
     group: str | None
     """The group that it is a member of."""
+    semaphores: Sequence[str] | None
+    """Those that it needs a slot of to be delivered, see `semaphore`."""
 
 
 class AckOptions(TypedDict, total=False):

@@ -38,6 +38,9 @@ begin
         attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
+    if v_old.semaphores is not null then
+        perform _queue_line_up(array[v_old.entry]);
+    end if;
     perform _queue_wake(in_kind, in_key);
     return 'replaced';
 end $$;

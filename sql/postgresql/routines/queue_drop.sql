@@ -5,6 +5,7 @@ create or replace function queue_drop(in_kind text) returns setof queue_kind
 declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
+    v_slotted bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     lock table queue_kind in share row exclusive mode; -- as queue_define
@@ -14,9 +15,11 @@ begin
         where q.entry = any (array(
             select p.entry from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update)) -- + 0: the kind is to find them
-        returning q.source_kind, q.reserved_at)
-    insert into queue_count (p_kind, pushed, reserved)
-    select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0;
+        returning q.source_kind, q.reserved_at, case when q.semaphores is not null then q.entry end as slotted),
+    c as (
+        insert into queue_count (p_kind, pushed, reserved)
+        select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
+    select array_agg(d.slotted) filter (where d.slotted is not null) into v_slotted from d;
     if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;
@@ -26,6 +29,7 @@ begin
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
+    perform _queue_slot_settle(v_slotted, null, true, v_now) where v_slotted is not null;
     return next v_kind;
 end $$;
 

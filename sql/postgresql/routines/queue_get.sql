@@ -13,13 +13,13 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            _queue_state(q.reserved_at, q.scheduled_at, v_now)
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
 end $$;
 
 comment on function queue_get(text, text) is
 $$Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired; no row where there is none.
+Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired, waiting (in line for a semaphore); no row where there is none.
 Errors: PQ001 for kind and key.
 Locks: none.$$;

@@ -15,7 +15,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            _queue_state(q.reserved_at, q.scheduled_at, v_now)
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
                 where l.p_kind = in_kind and l.ready_at is not null
@@ -24,7 +24,10 @@ begin
             (select t.entry, case when t.scheduled_at <= v_now then 1 else 2 end,
                 case when t.scheduled_at <= v_now then -t.priority::integer end, t.due_at from delayed_queue t
                 where t.p_kind = in_kind and t.due_at is not null
-                order by t.p_kind, t.due_at limit v_most)) p
+                order by t.p_kind, t.due_at limit v_most)
+            union all
+            (select w.entry, 3, null, null from queue_semaphore_wait w
+                where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry = p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
@@ -33,6 +36,6 @@ comment on function queue_peek(text, integer, jsonb) is
 $$Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time.
+place, then what waits by its time, then what waits in line for semaphores.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.$$;

@@ -5,6 +5,7 @@ create or replace function queue_purge(in_kind text, in_max_messages bigint defa
 declare
     v_now constant bigint := queue_now();
     v_keeps boolean;
+    v_slotted bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -17,13 +18,14 @@ begin
             select p.ctid from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             limit in_max_messages for update skip locked))
-        returning q.source_kind, q.reserved_at, case when v_keeps then q end as message),
+        returning q.source_kind, q.reserved_at, case when v_keeps then q end as message, case when q.semaphores is not null then q.entry end as slotted),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0),
     h as (
         insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
-    select count(*) into purged from d;
+    select count(*), array_agg(d.slotted) filter (where d.slotted is not null) into purged, v_slotted from d;
+    perform _queue_slot_settle(v_slotted, null, true, v_now) where v_slotted is not null;
 end $$;
 
 comment on function queue_purge(text, bigint) is

@@ -18,6 +18,9 @@ begin
         insert into queue_count (p_kind, pushed, reserved)
         values (in_kind, (v_row.source_kind is null)::integer, (v_row.reserved_at is not null)::integer);
         perform _queue_keep(v_row, 'removed', null, v_now);
+        if v_row.semaphores is not null then
+            perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now);
+        end if;
         outcome := 'removed';
     end if;
 end $$;
@@ -27,4 +30,4 @@ $$Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message.$$;
+Locks: the message, and its semaphores.$$;

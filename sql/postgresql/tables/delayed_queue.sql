@@ -29,6 +29,7 @@ create table delayed_queue (
     source_priority        smallint,
     route                  jsonb,
     member                 bigint,
+    semaphores             text[] collate "C",
     constraint delayed_queue_pkey primary key (p_kind, p_key),      -- serves: queue_push, queue_get, queue_remove
     constraint delayed_queue_entry unique (entry),                  -- serves: queue_ack, queue_extend, queue_nack, queue_move
     constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1)
@@ -65,3 +66,4 @@ comment on column delayed_queue.source_key is 'A dead letter: the key it had the
 comment on column delayed_queue.source_priority is 'A dead letter: the priority it had there.';
 comment on column delayed_queue.route is 'The kinds that it goes to yet, one with each ack; NULL: the next ack ends it.';
 comment on column delayed_queue.member is 'Its number as a member of a group; NULL: of none.';
+comment on column delayed_queue.semaphores is 'The semaphores that it needs a slot of to be delivered, in order; NULL: none.';

@@ -3,7 +3,8 @@ with n as (
     select queue_now() as now),
 m as (
     select q.p_kind,
-        count(*) filter (where q.reserved_at is null and q.scheduled_at <= n.now) as ready,
+        count(*) filter (where q.reserved_at is null and q.scheduled_at <= n.now and num_nonnulls(q.ready_at, q.due_at) > 0) as ready,
+        count(*) filter (where num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0) as waiting,
         count(*) filter (where q.reserved_at is null and q.scheduled_at > n.now) as scheduled,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at > n.now) as reserved,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at <= n.now) as expired,
@@ -11,7 +12,8 @@ m as (
         count(q.reserved_at) as delivered,
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null) as next_at,
-        n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now) as oldest_ready
+        n.now - min(q.scheduled_at) filter (
+            where q.reserved_at is null and q.scheduled_at <= n.now and num_nonnulls(q.ready_at, q.due_at) > 0) as oldest_ready
     from delayed_queue q cross join n group by q.p_kind, n.now),
 c as (
     select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved, sum(c.popped)::bigint as popped,
@@ -21,7 +23,7 @@ c as (
 k as (
     select m.p_kind from m union select c.p_kind from c union select s.p_kind from queue_kind s)
 select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready, coalesce(m.scheduled, 0) as scheduled,
-    coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired, 0::bigint as waiting, coalesce(m.total, 0) as total,
+    coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired, coalesce(m.waiting, 0) as waiting, coalesce(m.total, 0) as total,
     queue_timestamp(m.next_at) as next_at, m.oldest_ready / 1000000.0 as oldest_ready_seconds,
     coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total, coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
     coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
