@@ -8,15 +8,15 @@ differs: on PostgreSQL it is a part of queue_redrive.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_errors, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_draining int;
     declare v_initially, v_at, v_member bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
-        q.scheduled_at_initially, q.route, q.member
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member
+        q.scheduled_at_initially, q.route, q.member, q.semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
     set out_went = false;
@@ -30,6 +30,9 @@ begin
         where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
         if v_route is not null or v_member is not null then
             call _queue_follow(v_kind, v_key, v_route, v_member);
+        end if;
+        if v_semaphores is not null then
+            call _queue_follow_slots(v_kind, v_key, v_semaphores);
         end if;
         call _queue_forget(in_entry);
     end if;

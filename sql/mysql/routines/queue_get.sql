@@ -4,7 +4,7 @@ create procedure queue_get(in in_kind text character set utf8mb4 collate /*!8001
     in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired; no row where there is none.
+Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired, waiting (in line for a semaphore); no row where there is none.
 Errors: PQ001 for kind and key.
 Locks: none.'
 begin
@@ -17,7 +17,8 @@ begin
     call _queue_check_key(in_key, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     call _queue_commit(v_own);

@@ -12,14 +12,15 @@ time, default now; priority (-32768 to 32767, higher first, default 0); headers 
 where the key is taken: ignore (the default), replace (content and time), keep_time (content only), push_back (time only: a
 debounce), where content is the payload with its headers; route (at most 32 kinds: where each ack moves it on to, and the last one ends it;
 it stays with a message that is given back, moved, dead or redriven, and a push onto its key doesn''t change it); group (the name
-of a group, see queue_group, of which a message that is created is a member).
+of a group, see queue_group, of which a message that is created is a member); semaphores (1 to 8 names, see queue_semaphore: it is delivered only where it
+gets a slot of each, and waits in line until then; like a route they stay with it, and a push onto its key doesn''t change them).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-and for a group that has finished.
-Locks: none but the message of that key; waits for another transaction that is putting the same key.
+for a group that has finished, and for a semaphore that isn''t there.
+Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
     declare v_own boolean;

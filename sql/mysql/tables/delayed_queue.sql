@@ -68,6 +68,8 @@ create table if not exists delayed_queue (
         comment 'The kinds that it goes to yet, one with each ack; NULL: the next ack ends it.',
     member                 bigint
         comment 'Its number as a member of a group; NULL: of none.',
+    semaphores             longtext
+        comment 'The semaphores that it needs a slot of to be delivered; NULL: none.',
     primary key (entry), -- serves: queue_ack, queue_extend, queue_nack, queue_move
     unique key delayed_queue_key (p_kind, p_key), -- serves: queue_push, queue_get, queue_remove
     key delayed_queue_ready (p_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek

@@ -7,12 +7,14 @@ declare
 begin
     if v_given is null then
         return null;
-    elsif jsonb_typeof(v_given) = 'array' and not v_given @? '$[*] ? (@.type() != "string")' then
+    elsif jsonb_typeof(v_given) = 'array' and not exists (
+        select from jsonb_array_elements(case when jsonb_typeof(v_given) = 'array' then v_given else '[]' end) n (name)
+        where jsonb_typeof(n.name) <> 'string') then
         v_names := array(
             select distinct n.name collate "C" from jsonb_array_elements_text(v_given) n (name)
             where char_length(n.name) between 1 and 100 order by 1);
     end if;
-    if coalesce(cardinality(v_names) not between 1 and 8 or cardinality(v_names) <> jsonb_array_length(v_given), true) then
+    if v_names is null or cardinality(v_names) not between 1 and 8 or cardinality(v_names) <> jsonb_array_length(v_given) then
         perform _queue_fail('PQ002', 'semaphores', v_given::text, 'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     select n.name into v_missing from unnest(v_names) n (name)
