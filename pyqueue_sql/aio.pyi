@@ -22,6 +22,7 @@ from pyqueue_sql.models import (
     RemoveOutcome,
     Schedule,
     Scheduled,
+    Semaphore,
     Stats,
     Subscription,
     WorkerState,
@@ -132,3 +133,5 @@ class AsyncQueue(Generic[C]):
         **options: Unpack[GroupOptions],
     ) -> Grouped: ...
     async def groups(self) -> list[Group]: ...
+    async def semaphore(self, name: str, capacity: int | None) -> None: ...
+    async def semaphores(self) -> list[Semaphore]: ...

@@ -25,6 +25,7 @@ from pyqueue_sql.models import (
     RemoveOutcome,
     Schedule,
     Scheduled,
+    Semaphore,
     Stats,
     Subscription,
     WorkerState,
@@ -168,6 +169,10 @@ _GROUPS = Relation(
     ),
     order="group_name",
 )
+_SEMAPHORE = Routine("queue_semaphore", ("text", "bigint"), _columns("name, capacity"))
+_SEMAPHORES = Relation(
+    "queue_semaphores", _columns("name, capacity count, held count, waiting count"), order="name"
+)
 _UNSCHEDULE = Routine("queue_unschedule", ("text",), _CHANGED, scalar=True)
 _TICK = Routine("queue_tick", (), _columns("ticked count"), scalar=True)
 _SCHEDULES = Relation(
@@ -273,6 +278,14 @@ def _grouped(rows: Sequence[Row]) -> Grouped:
 
 def _groups(rows: Sequence[Row]) -> list[Group]:
     return [Group(*row) for row in rows]
+
+
+def _semaphores(rows: Sequence[Row]) -> list[Semaphore]:
+    return [Semaphore(*row) for row in rows]
+
+
+def _nothing(rows: Sequence[Row]) -> None:
+    assert rows
 
 
 def _scalar(rows: Sequence[Row]) -> Any:
@@ -510,3 +523,13 @@ def group(
 def groups() -> Call[list[Group]]:
     """Look at the groups."""
     return Call(_GROUPS, (), _groups)
+
+
+def semaphore(name: str, capacity: int | None) -> Call[None]:
+    """Define, change or remove a semaphore."""
+    return Call(_SEMAPHORE, (name, capacity), _nothing)
+
+
+def semaphores() -> Call[list[Semaphore]]:
+    """Look at the semaphores."""
+    return Call(_SEMAPHORES, (), _semaphores)

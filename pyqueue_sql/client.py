@@ -21,6 +21,7 @@ from pyqueue_sql.models import (
     RemoveOutcome,
     Schedule,
     Scheduled,
+    Semaphore,
     Stats,
     Subscription,
     WorkerState,
@@ -480,3 +481,17 @@ class Queue(Generic[C]):
     def groups(self) -> list[Group]:
         """Look at the groups, by name."""
         return self._run(call.groups())
+
+    def semaphore(self, name: str, capacity: int | None) -> None:
+        """Define a semaphore, or change its capacity.
+
+        Args:
+            name: what the option semaphores of a push names.
+            capacity: how many messages that name it may be held at once; 0: none; None: it is removed, and keeps
+                nobody waiting any more.
+        """
+        return self._run(call.semaphore(name, capacity))
+
+    def semaphores(self) -> list[Semaphore]:
+        """Look at the semaphores, by name."""
+        return self._run(call.semaphores())

@@ -300,6 +300,18 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Semaphore:
+    """A semaphore, and how full it is."""
+
+    name: str
+    capacity: int
+    held: int
+    """How many messages that name it are held."""
+    waiting: int
+    """How many stand in its line."""
+
+
+@dataclass(frozen=True, slots=True)
 class Grouped:
     """A group that was made or changed."""
 

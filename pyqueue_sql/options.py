@@ -57,6 +57,8 @@ class PushOptions(PublishOptions, total=False):
     """The group that it is a member of."""
     order_key: str | None
     """Messages of the same one come one at a time, in the order in which they were pushed."""
+    semaphores: Sequence[str] | None
+    """Those that it needs a slot of to be delivered, see `semaphore`."""
 
 
 class AckOptions(TypedDict, total=False):

@@ -46,6 +46,7 @@ def when(text: str) -> int | str:
 @click.option("--route", multiple=True, help="A kind that it goes on to with an ack; may be given again.")
 @click.option("--group", help="The group that it is a member of.")
 @click.option("--order-key", help="Messages of the same one come one at a time, in order.")
+@click.option("--semaphore", "semaphores", multiple=True, help="One that it needs; may be given again.")
 @on_duplicate_option
 @click.option(
     "--batch",
@@ -63,6 +64,7 @@ def push(
     file: BinaryIO | None,
     batch: int,
     route: tuple[str, ...],
+    semaphores: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Put a message into KIND; or many, with - for the PAYLOAD: then each line of the input is one.
@@ -76,7 +78,7 @@ def push(
       pyqueue push thumbs --bytes photo.jpg --key photo/7
       echo '{"key": "a", "payload": [1], "delay_seconds": 60}' | pyqueue push mail -
     """
-    options = given(route=list(route) or None, **options)
+    options = given(route=list(route) or None, semaphores=list(semaphores) or None, **options)
     if payload == "-":
         if key is not None or file is not None:
             raise click.UsageError("With lines of input, key and payload stand in the lines.")

@@ -1,4 +1,4 @@
-"""Commands for operators, about what happens by itself: subscriptions, schedules and groups."""
+"""Commands for operators, about what happens by itself: subscriptions, schedules, groups, semaphores."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 from pyqueue_sql import Queue
 from pyqueue_sql.cli.common import emit, from_json, given, with_queue
 from pyqueue_sql.cli.producers import delay_option, headers_option, priority_option, when
-from pyqueue_sql.models import CatchUp, Group, Schedule, Subscription
+from pyqueue_sql.models import CatchUp, Group, Schedule, Semaphore, Subscription
 
 
-def show(row: Group | Schedule | Subscription) -> None:
+def show(row: Group | Schedule | Semaphore | Subscription) -> None:
     """Print a row, times in ISO 8601."""
     fields = dataclasses.asdict(row)
     times = {
@@ -159,4 +159,37 @@ def tick(queue: Queue) -> None:
     emit(ticked=queue.tick())
 
 
-COMMANDS = (group, groups, subscribe, unsubscribe, subscriptions, schedule, unschedule, schedules, tick)
+@click.command()
+@click.argument("name")
+@click.argument("capacity", type=int, required=False)
+@click.option("--remove", is_flag=True, help="It keeps nobody waiting any more.")
+@with_queue
+def semaphore(queue: Queue, name: str, capacity: int | None, remove: bool) -> None:
+    """Define the semaphore NAME: at most CAPACITY messages that name it are held at once.
+
+    \b
+      pyqueue semaphore smtp 5
+      pyqueue push mail '{"to": "ann@example.org"}' --semaphore smtp
+    """
+    if (capacity is None) is not remove:
+        raise click.UsageError("give a CAPACITY, or --remove")
+    queue.semaphore(name, capacity)
+    emit(name=name, capacity=capacity)
+
+
+@click.command()
+@with_queue
+def semaphores(queue: Queue) -> None:
+    """Print the semaphores, how many slots are taken and how many messages wait, a line of JSON each.
+
+    \b
+      pyqueue semaphores | jq -r 'select(.waiting > 0) | .name'
+    """
+    for one in queue.semaphores():
+        show(one)
+
+
+COMMANDS = (
+    *(group, groups, semaphore, semaphores, subscribe, unsubscribe, subscriptions),
+    *(schedule, unschedule, schedules, tick),
+)

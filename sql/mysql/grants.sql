@@ -54,6 +54,7 @@ grant execute on procedure queue_schedule to queue_operator;
 grant execute on procedure queue_unschedule to queue_operator;
 grant execute on procedure queue_drain to queue_operator;
 grant execute on procedure queue_replay to queue_operator;
+grant execute on procedure queue_semaphore to queue_operator;
 grant execute on procedure queue_now to queue_producer, queue_consumer, queue_operator;
 grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
 grant insert, select on queue_stage to queue_producer;
@@ -64,3 +65,4 @@ grant select on queue_history to queue_operator;
 grant select on queue_subscriptions to queue_operator;
 grant select on queue_schedules to queue_operator;
 grant select on queue_groups to queue_operator;
+grant select on queue_semaphores to queue_operator;

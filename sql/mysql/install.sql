@@ -28,6 +28,9 @@ source tables/queue_group_slot.sql
 source tables/queue_group_member.sql
 source tables/queue_order.sql
 source tables/queue_order_waiting.sql
+source tables/queue_semaphore.sql
+source tables/queue_semaphore_slot.sql
+source tables/queue_semaphore_wait.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
@@ -192,6 +195,23 @@ source routines/_queue_group_options.sql
 source routines/_queue_prune_groups.sql
 source routines/_queue_group.sql
 source routines/queue_group.sql
+source routines/_queue_semaphores.sql
+source routines/_queue_slot_lock.sql
+source routines/_queue_slot_room.sql
+source routines/_queue_slot_lacks.sql
+source routines/_queue_slot_next.sql
+source routines/_queue_slot_settle.sql
+source routines/_queue_slot_note.sql
+source routines/_queue_slot_end.sql
+source routines/_queue_slot_look.sql
+source routines/_queue_slot_ready.sql
+source routines/_queue_slot_sweep.sql
+source routines/_queue_line_up.sql
+source routines/_queue_follow_slots.sql
+source routines/_queue_slot_take.sql
+source routines/_queue_take_slotted.sql
+source routines/_queue_extend_slotted.sql
+source routines/_queue_semaphore.sql
 source routines/queue_drain.sql
 source routines/_queue_replay.sql
 source routines/queue_replay.sql
@@ -239,6 +259,7 @@ source routines/queue_pause.sql
 source routines/queue_resume.sql
 source routines/queue_redrive.sql
 source routines/queue_prune.sql
+source routines/queue_semaphore.sql
 
 -- views
 source views/queue_messages.sql
@@ -247,3 +268,4 @@ source views/queue_workers.sql
 source views/queue_subscriptions.sql
 source views/queue_schedules.sql
 source views/queue_groups.sql
+source views/queue_semaphores.sql

@@ -27,6 +27,7 @@ end $$;
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
     queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_member,
+    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores,
     queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
@@ -60,6 +61,7 @@ revoke all on function
     _queue_ended(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
     _queue_expire(bigint, bigint),
+    _queue_extend_slotted(bigint[], bytea[], numeric, bigint),
     _queue_fail(text, text, text, text),
     _queue_find_expired(text, bigint, bigint, integer),
     _queue_fold_counts(bigint),
@@ -80,6 +82,7 @@ revoke all on function
     _queue_landed(queue_inbox, bigint),
     _queue_last_tick(queue_recurring, bigint),
     _queue_line(text, text[], text[], boolean),
+    _queue_line_up(bigint[]),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -96,6 +99,7 @@ revoke all on function
     _queue_number(jsonb, text, numeric, numeric),
     _queue_order_key(jsonb, jsonb),
     _queue_pop_many(queue_kind, integer, bigint),
+    _queue_pop_slotted(queue_kind, integer, bigint),
     _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_prune_by_the_way(text, bigint, bigint),
     _queue_prune_groups(bigint, bigint),
@@ -115,12 +119,23 @@ revoke all on function
     _queue_receipts(jsonb),
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
     _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
+    _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea),
     _queue_route(jsonb, jsonb),
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, bigint[], integer, bigint),
     _queue_schedule(jsonb, bigint),
+    _queue_semaphores(jsonb, jsonb),
     _queue_set_paused(text, boolean),
     _queue_settings(text),
+    _queue_slot_lock(text[], boolean),
+    _queue_slot_look(text, bigint, bigint),
+    _queue_slot_next(text, text, bigint, bigint),
+    _queue_slot_pushed(text, text[], text[], boolean, bigint),
+    _queue_slot_ready(text, bigint),
+    _queue_slot_room(text, boolean, bigint),
+    _queue_slot_settle(bigint[], text[], boolean, bigint),
+    _queue_slot_sweep(bigint),
+    _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
@@ -172,6 +187,7 @@ revoke all on function
     queue_reserve(text, text, integer, jsonb),
     queue_resume(text),
     queue_schedule(text, text, jsonb, jsonb),
+    queue_semaphore(text, bigint),
     queue_stage_abort(text),
     queue_stage_begin(text),
     queue_stage_publish(jsonb, jsonb),
@@ -254,10 +270,11 @@ begin
             queue_schedule(text, text, jsonb, jsonb),
             queue_unschedule(text),
             queue_drain(text),
-            queue_replay(text, jsonb)
+            queue_replay(text, jsonb),
+            queue_semaphore(text, bigint)
             to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
-        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups to queue_operator;
+        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups, queue_semaphores to queue_operator;
     end if;
 end $$;

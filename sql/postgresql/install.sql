@@ -26,6 +26,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_group.sql
 \ir tables/queue_group_slot.sql
 \ir tables/queue_group_member.sql
+\ir tables/queue_semaphore.sql
+\ir tables/queue_semaphore_slot.sql
+\ir tables/queue_semaphore_wait.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -54,6 +57,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_schedule.sql
 \ir routines/_queue_route.sql
 \ir routines/_queue_order_key.sql
+\ir routines/_queue_semaphores.sql
 \ir routines/_queue_push_options.sql
 \ir routines/_queue_message.sql
 \ir routines/_queue_check_nack.sql
@@ -75,6 +79,14 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_keep.sql
 \ir routines/_queue_is_remembered.sql
 \ir routines/_queue_take_back.sql
+\ir routines/_queue_slot_lock.sql
+\ir routines/_queue_slot_room.sql
+\ir routines/_queue_slot_next.sql
+\ir routines/_queue_slot_settle.sql
+\ir routines/_queue_slot_look.sql
+\ir routines/_queue_slot_sweep.sql
+\ir routines/_queue_line_up.sql
+\ir routines/_queue_slot_pushed.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
 \ir routines/_queue_line.sql
@@ -115,6 +127,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_tidy.sql
+\ir routines/_queue_slot_ready.sql
 \ir routines/_queue_ready_bounded.sql
 \ir routines/_queue_ready.sql
 \ir routines/_queue_stage_remove.sql
@@ -167,10 +180,14 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_push_many.sql
 
 -- routines: consumers
+\ir routines/_queue_slot_take.sql
+\ir routines/_queue_reserve_slotted.sql
 \ir routines/_queue_reserve_many.sql
 \ir routines/queue_reserve.sql
+\ir routines/_queue_pop_slotted.sql
 \ir routines/_queue_pop_many.sql
 \ir routines/queue_pop.sql
+\ir routines/_queue_extend_slotted.sql
 \ir routines/queue_extend.sql
 \ir routines/queue_extend_many.sql
 \ir routines/queue_ack.sql
@@ -205,6 +222,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_resume.sql
 \ir routines/queue_redrive.sql
 \ir routines/queue_prune.sql
+\ir routines/queue_semaphore.sql
 
 -- triggers
 \ir triggers/queue_inbox.sql
@@ -216,6 +234,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir views/queue_subscriptions.sql
 \ir views/queue_schedules.sql
 \ir views/queue_groups.sql
+\ir views/queue_semaphores.sql
 
 -- roles and rights
 \ir grants.sql

@@ -42,7 +42,7 @@ FINISHED = ["receipt", "outcome"]
 SETTINGS = [
     *("p_kind", "timeout_seconds", "max_attempts", "backoff_seconds", "backoff_factor"),
     *("backoff_max_seconds", "jitter", "dead_letter_kind", "paused", "dedup_seconds", "history_seconds"),
-    *("payload_shape", "draining", "expires_seconds"),
+    *("payload_shape", "draining", "expires_seconds", "semaphores"),
 ]
 
 COLUMNS = {
@@ -89,6 +89,7 @@ COLUMNS = {
     "queue_stream_extend": ["extended", "lost"],
     "queue_stream_done": ["done"],
     "queue_stream_commit": ["outcome", "acked", "failed", "lost", "published"],
+    "queue_semaphore": ["name", "capacity"],
     "queue_group": ["group_name", "state", "members", "done"],
 }
 

@@ -20,3 +20,53 @@ alter table delayed_queue
     drop column source_order_key,
     drop column order_waits,
     drop column order_key;
+-- semaphores
+drop view if exists queue_semaphores;
+--;
+drop procedure if exists queue_semaphore;
+--;
+drop procedure if exists _queue_semaphore;
+--;
+drop procedure if exists _queue_extend_slotted;
+--;
+drop procedure if exists _queue_take_slotted;
+--;
+drop procedure if exists _queue_slot_take;
+--;
+drop procedure if exists _queue_follow_slots;
+--;
+drop procedure if exists _queue_line_up;
+--;
+drop procedure if exists _queue_slot_sweep;
+--;
+drop procedure if exists _queue_slot_ready;
+--;
+drop procedure if exists _queue_slot_look;
+--;
+drop procedure if exists _queue_slot_end;
+--;
+drop procedure if exists _queue_slot_note;
+--;
+drop procedure if exists _queue_slot_settle;
+--;
+drop procedure if exists _queue_slot_next;
+--;
+drop procedure if exists _queue_slot_lacks;
+--;
+drop procedure if exists _queue_slot_room;
+--;
+drop procedure if exists _queue_slot_lock;
+--;
+drop procedure if exists _queue_semaphores;
+--;
+drop table if exists queue_semaphore_wait;
+--;
+drop table if exists queue_semaphore_slot;
+--;
+drop table if exists queue_semaphore;
+--;
+alter table queue_kind
+    drop column semaphores;
+--;
+alter table delayed_queue
+    drop column semaphores;

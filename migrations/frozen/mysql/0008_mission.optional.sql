@@ -243,6 +243,8 @@ grant execute on procedure queue_drain to queue_operator;
 --;
 grant execute on procedure queue_replay to queue_operator;
 --;
+grant execute on procedure queue_semaphore to queue_operator;
+--;
 grant execute on procedure queue_now to queue_producer, queue_consumer, queue_operator;
 --;
 grant insert, select on queue_inbox to queue_producer;
@@ -263,6 +265,8 @@ grant select on queue_subscriptions to queue_operator;
 grant select on queue_schedules to queue_operator;
 --;
 grant select on queue_groups to queue_operator;
+--;
+grant select on queue_semaphores to queue_operator;
 --;
 -- Who may call the short forms, where the server allows functions that write; see grants.sql.
 grant execute on function queue_push to queue_producer;

@@ -428,9 +428,9 @@ create procedure _queue_push_options(in in_options longtext character set utf8mb
     out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
     comment 'The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, which _queue_route answers, order_key, which _queue_order_key does, and group, which is
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
 for _queue_enrol.
-Errors: PQ002, and PQ003 for headers.'
+Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn''t there.'
 begin
     declare v_value bigint;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -438,7 +438,7 @@ begin
     set out_scheduled_at = in_now, out_priority = 0, out_headers = null, out_attempts = 0, out_max_attempts = null,
         out_on_duplicate = 'ignore';
     if in_options is not null then
-        call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate,route,group,order_key', 'options');
+        call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate,route,group,order_key,semaphores', 'options');
         if json_contains_path(in_options, 'one', '$.delay_seconds', '$.scheduled_at') then
             call _queue_schedule(in_options, in_now, out_scheduled_at);
         end if;
@@ -461,6 +461,9 @@ begin
                 call _queue_fail('PQ002', 'on_duplicate', v_text, 'must be ignore, replace, keep_time or push_back');
             end if;
             set out_on_duplicate = coalesce(v_text, 'ignore');
+        end if;
+        if json_contains_path(in_options, 'one', '$.semaphores') then
+            call _queue_semaphores(in_options, null, v_text);
         end if;
         if json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
             call _queue_order_key(in_options, null, v_order);
@@ -808,12 +811,15 @@ drop procedure if exists _queue_commit;
 --;
 create procedure _queue_commit(in in_own boolean)
     comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
-in_own: see _queue_begin.'
+in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.'
 begin
+    if @pyqueue_slot_names is not null then
+        call _queue_slot_end();
+    end if;
     if in_own then
         commit and no chain no release; -- whatever completion_type the session has
     end if;
-    set @pyqueue_own = null;
+    set @pyqueue_own = null, @pyqueue_slot_held = null;
 end;
 --;
 drop procedure if exists _queue_undo;
@@ -830,7 +836,7 @@ begin
     elseif not in_own then
         rollback to savepoint pyqueue_begin;
     end if;
-    set @pyqueue_own = null;
+    set @pyqueue_own = null, @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
 end;
 --;
 drop procedure if exists _queue_random;
@@ -957,7 +963,7 @@ begin
     declare v_content boolean default in_on_duplicate in ('replace', 'keep_time');
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
     declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at bigint;
-    declare v_newer, v_placed boolean;
+    declare v_newer, v_placed, v_slotted boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has another entry
     select q.entry into v_seen from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
@@ -966,8 +972,8 @@ begin
         select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     end if;
     select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
-        coalesce(q.ready_at, q.due_at) is not null
-    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed
+        q.order_waits is not true, q.semaphores is not null
+    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_slotted
     from delayed_queue q where q.entry = v_entry for update;
     if v_entry is null then
         set out_outcome = null;
@@ -997,6 +1003,9 @@ begin
             q.attempts = if(v_reserved_at is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
+        if v_slotted then
+            call _queue_line_up(v_entry);
+        end if;
         set out_outcome = 'replaced';
     end if;
 end;
@@ -1207,19 +1216,24 @@ drop procedure if exists _queue_pushed;
 --;
 create procedure _queue_pushed(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4,
     inout out_members longtext character set utf8mb4)
-    comment 'Gives a message that was pushed its route, and notes it for its group.
+    comment 'Gives a message that was pushed its route and its semaphores, and notes it for its group.
 in_kind, in_key: the message, just put in. in_options: those of the push. in_message: as it stands in a batch, whose own options win; NULL: there
 is no batch. out_members: a list for _queue_enrol, to which it is added where it is to be a member.
 differs: on PostgreSQL it is a part of each push.'
 begin
     declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(json_value(in_message, '$.group'), json_value(in_options, '$.group'));
-    declare v_route longtext character set utf8mb4;
+    declare v_route, v_semaphores longtext character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_entry bigint;
     select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     call _queue_route(in_options, in_message, v_route);
     call _queue_order_key(in_options, in_message, v_order);
-    update delayed_queue q set q.route = v_route, q.order_key = v_order where q.entry = v_entry and coalesce(v_route, v_order) is not null;
+    call _queue_semaphores(in_options, in_message, v_semaphores);
+    update delayed_queue q set q.route = v_route, q.order_key = v_order, q.semaphores = v_semaphores
+    where q.entry = v_entry and coalesce(v_route, v_order, v_semaphores) is not null;
+    if v_semaphores is not null then
+        call _queue_line_up(v_entry);
+    end if;
     if v_group is not null then
         set out_members = json_array_append(coalesce(out_members, '[]'), '$', json_array(v_group, v_entry + 0));
     end if;
@@ -1430,7 +1444,7 @@ push: begin
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
         v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
-    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
+    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
         call _queue_order_key(in_options, null, v_order);
         call _queue_stand(in_kind, out_key, v_order);
@@ -1489,7 +1503,7 @@ begin
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0;
     if in_max = 1 then -- the most frequent call, without a set
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
-            q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
         into out_entries, out_number, out_expired, out_ends
         from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
@@ -1499,7 +1513,7 @@ begin
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
-            select q.entry, q.reserved_at, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
             where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
@@ -1520,7 +1534,7 @@ begin
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
     if in_max = 1 then -- the most frequent call, without a set
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
-            q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+            q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
         into out_entries, out_number, out_expired, out_ends, out_last
         from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
@@ -1530,7 +1544,7 @@ begin
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
         from (
-            select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
             where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
             order by q.ready_at, q.entry limit in_max for update skip locked) r;
@@ -1741,7 +1755,7 @@ differs: one message, because a procedure has no arrays; whoever ends many goes 
 begin
     declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_errors, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bytes longblob;
     declare v_priority smallint;
@@ -1753,8 +1767,8 @@ begin
     declare v_created int default 0;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors, q.attempts,
-        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key)
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order
+        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
@@ -1764,9 +1778,11 @@ begin
     while v_created = 0 do
         set v_letter = uuid_short() & 9223372036854775807;
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key)
+            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member,
+            source_order_key, semaphores)
         values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes, v_headers,
-            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_kind, v_key, v_priority, v_route, v_member, v_order)
+            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_kind, v_key, v_priority, v_route, v_member,
+            v_order, v_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
         select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_kind and q.source_key = v_key;
@@ -1790,13 +1806,13 @@ nack: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
     declare v_error, v_errors, v_shape longtext character set utf8mb4;
-    declare v_counts, v_final, v_pending boolean;
+    declare v_counts, v_final, v_pending, v_slotted boolean;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_delay, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
     declare v_at bigint;
     declare continue handler for not found begin end;
-    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by
-    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by
+    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores is not null
+    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_slotted
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -1849,6 +1865,9 @@ nack: begin
         q.due_at = if(v_at > in_now, v_at, null), q.reserved_at = null, q.reserved_by = null, q.secret = null,
         q.attempts = if(v_counts, v_attempts, v_attempts - 1), q.errors = v_errors
     where q.entry = in_entry;
+    if v_slotted then
+        call _queue_line_up(in_entry);
+    end if;
 end;
 --;
 drop procedure if exists _queue_lock_moves;
@@ -1893,7 +1912,7 @@ move: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_other_headers, v_shape, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
     declare v_attempts, v_max_attempts int;
@@ -1902,8 +1921,8 @@ move: begin
     declare v_draining boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -1942,8 +1961,10 @@ move: begin
     elseif v_member is not null then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
     end if;
-    if out_outcome = 'created' then
+    if v_order is not null and out_outcome = 'created' then
         call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
+    elseif v_semaphores is not null and out_outcome = 'created' then
+        call _queue_follow_slots(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;
@@ -2010,9 +2031,11 @@ in_entry: the message, locked already; NULL: none.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_names longtext character set utf8mb4;
     declare v_now bigint;
     declare continue handler for not found begin end;
-    select q.p_kind, q.order_key into v_kind, v_order from delayed_queue q where q.entry = in_entry for update;
+    select q.p_kind, q.order_key, q.semaphores into v_kind, v_order, v_names from delayed_queue q where q.entry = in_entry for update;
+    call _queue_slot_note(in_entry, v_names);
     insert into queue_count (id, p_kind, pushed, reserved)
     select uuid_short(), q.p_kind, q.source_kind is null, q.deliveries from delayed_queue q where q.entry = in_entry;
     delete q from delayed_queue q where q.entry = in_entry;
@@ -2170,13 +2193,11 @@ drop procedure if exists _queue_ack_each;
 --;
 create procedure _queue_ack_each(in in_list longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
     in in_number int, out out_outcomes longtext character set ascii)
-    comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with something
-to keep.
-in_list: the receipts, as _queue_receipts answers them. in_options: those of queue_ack, checked. in_now: the time of the call. in_number:
-how many receipts were given.
+    comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
+in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end.
+as _queue_members_end and _queue_slot_settle.
 differs: the result is out_outcomes, a letter each.'
 begin
     declare v_entry, v_member bigint;
@@ -2259,7 +2280,7 @@ begin
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.semaphores is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
     into v_kind, v_keeps, v_pushed, v_deliveries, v_order
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
@@ -2305,7 +2326,7 @@ begin
     select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered) into v_found, v_keeps, v_each, v_ordered
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.order_key is not null as ordered, q.pending is not null
+        select q.entry, r.place, q.route is not null or q.member is not null or q.semaphores is not null as routed, q.order_key is not null as ordered, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -2384,7 +2405,7 @@ drop procedure if exists _queue_end;
 --;
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
     comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed onto it
-while it was held, as a new entry with the same route before it; which is
+while it was held, as a new entry with the same route before it, and the same semaphores; which is
 the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is pending, and
 nothing is kept. in_to_kind: where it went, NULL: nowhere.
@@ -2394,7 +2415,7 @@ a parameter.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_max_attempts int;
@@ -2404,8 +2425,8 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key
-    into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order
+    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
+    into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select k.history_seconds > 0, k.dedup_seconds > 0 into v_history, v_dedup from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
@@ -2435,6 +2456,8 @@ begin
     delete q from delayed_queue q where q.entry = in_entry;
     if v_order is not null then
         call _queue_advance(v_kind, v_order, in_entry, in_now);
+    elseif v_semaphores is not null then
+        call _queue_slot_note(in_entry, v_semaphores);
     end if;
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
@@ -2442,8 +2465,10 @@ begin
         if (v_route is not null or v_member is not null) and v_outcome = 'created' then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;
-        if v_outcome = 'created' then
+        if v_order is not null and v_outcome = 'created' then
             call _queue_stand(v_kind, v_key, v_order);
+        elseif v_semaphores is not null and v_outcome = 'created' then
+            call _queue_follow_slots(v_kind, v_key, v_semaphores);
         end if;
     end if;
 end;
@@ -2657,7 +2682,7 @@ begin
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     declare continue handler for not found begin end;
-    select k.history_seconds > 0 or k.dedup_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores into v_keeps from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
         insert into queue_count (id, p_kind, pushed, reserved, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
@@ -2706,21 +2731,26 @@ array of their entries.'
 begin
     declare v_most, v_number, v_expired int;
     declare v_max int default coalesce(in_max_messages, 1);
-    declare v_paused boolean default false;
+    declare v_paused, v_slotted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_options(in_options, '', 'options');
-    select k.max_attempts, k.paused, k.payload_shape, k.expires_seconds into v_most, v_paused, v_shape, v_expires
+    select k.max_attempts, k.paused, k.payload_shape, k.expires_seconds, k.semaphores into v_most, v_paused, v_shape, v_expires, v_slotted
     from queue_kind k where k.p_kind = in_kind;
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, in_now);
     end if;
     if not v_paused then
-        call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
-            v_expired);
+        if v_slotted then
+            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, out_entries, v_number,
+                v_expired);
+        else
+            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
+                v_expired);
+        end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
@@ -2757,6 +2787,7 @@ begin
             set v_left = v_left - v_rows;
         end if;
     end while;
+    call _queue_slot_sweep(v_now);
 end;
 --;
 drop procedure if exists _queue_push_many;
@@ -2785,7 +2816,7 @@ begin
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
     set out_outcomes = null, out_made = null;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') is not true
+    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
         and json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
     end if;
@@ -2880,8 +2911,10 @@ begin
         v_default_max_attempts, v_default_on_duplicate);
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
-    set v_deep = json_depth(in_messages) > 33, v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'), v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
-        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group') or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group');
+    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
+        v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'),
+        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.semaphores')
+            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].semaphores');
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
@@ -2971,7 +3004,7 @@ differs: on PostgreSQL it is a part of queue_redrive.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_errors, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_draining int;
@@ -2979,8 +3012,8 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
-        q.scheduled_at_initially, q.route, q.member, q.source_order_key
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order
+        q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
     set out_went = false;
@@ -2995,7 +3028,11 @@ begin
         if v_route is not null or v_member is not null then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;
-        call _queue_stand(v_kind, v_key, v_order);
+        if v_order is not null then
+            call _queue_stand(v_kind, v_key, v_order);
+        elseif v_semaphores is not null then
+            call _queue_follow_slots(v_kind, v_key, v_semaphores);
+        end if;
         call _queue_forget(in_entry);
     end if;
 end;
@@ -3024,7 +3061,7 @@ begin
         call queue_now(v_now);
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
-        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null,
+        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null or k.semaphores,
             k.history_seconds > 0 or k.dedup_seconds > 0
         into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
         if v_landed is not null or v_special then
@@ -3035,7 +3072,7 @@ begin
             select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and v_now;
             if v_due is null then
-                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most)
+                select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, v_most)
                 into out_entry, v_expired, v_ends
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
@@ -3073,13 +3110,15 @@ drop procedure if exists _queue_reserve_many;
 --;
 create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
     out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'What _queue_reserve doesn''t do itself: the general way of queue_reserve.
-The parameters, the result and the errors are those of _queue_reserve.'
+    comment 'What queue_reserve does in all cases but the most frequent.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+Result and locks: those of queue_reserve.'
 begin
     declare v_now, v_until bigint;
     declare v_timeout, v_given decimal(30,6) default null;
     declare v_most, v_number, v_expired int;
-    declare v_paused, v_keeps boolean default false;
+    declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
@@ -3090,8 +3129,9 @@ begin
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_worker(v_worker);
-    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires from queue_kind k where k.p_kind = in_kind;
+    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds,
+        k.semaphores
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds', 'options');
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
@@ -3105,7 +3145,11 @@ begin
         call _queue_use(in_kind, v_expires, v_now);
     end if;
     if not v_paused then
-        call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
+        if v_slotted then
+            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, out_entries, v_number, v_expired);
+        else
+            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
+        end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
@@ -3166,13 +3210,20 @@ create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 c
     comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
 in_shape: payload_shape of the kind. The other parameters, the result and the locks are those of _queue_take; out_expired counts what
 was ended too.'
-begin
+take: begin
     declare v_ends, v_ended, v_expired, v_more int default 0;
     set v_ended = 1;
     while v_ended > 0 do
         call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
+            if v_ends > 0 and exists (
+                select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
+                -- the mark of the kind was lost
+                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, out_entries, out_number, out_expired);
+                leave take;
+            end if;
             call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
             set v_expired = v_expired + v_more;
         end if;
@@ -3212,7 +3263,7 @@ take: begin
         leave take;
     end if;
     set v_low = least(json_extract(v_bounds, '$[8]') + 0, in_now);
-    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+    select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
     into out_entry, out_expired, v_ends, v_at
     from delayed_queue q force index (delayed_queue_ready)
     where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
@@ -3294,9 +3345,9 @@ differs: what another transaction has locked isn''t ready: it may go on for long
 no waiting. It says nothing of the future: nobody listens here.'
 begin
     declare v_found bigint;
-    declare v_paused boolean default false;
+    declare v_paused, v_slotted boolean default false;
     declare continue handler for not found begin end;
-    select k.paused into v_paused from queue_kind k where k.p_kind = in_kind;
+    select k.paused, k.semaphores into v_paused, v_slotted from queue_kind k where k.p_kind = in_kind;
     if not v_paused then
         -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
         select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
@@ -3319,6 +3370,9 @@ begin
         end if;
     end if;
     set out_ready = v_found is not null;
+    if v_slotted and not v_paused and not out_ready then
+        call _queue_slot_ready(in_kind, in_now, out_ready);
+    end if;
 end;
 --;
 drop procedure if exists _queue_ready_kind;
@@ -3528,12 +3582,12 @@ Locks: as _queue_bury where it dies.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
-    declare v_errors longtext character set utf8mb4;
+    declare v_errors, v_semaphores longtext character set utf8mb4;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_pending boolean;
     declare continue handler for not found begin end;
-    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by
-    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by
+    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores
+    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select k.max_attempts into v_most from queue_kind k where k.p_kind = v_kind;
     if v_attempts >= coalesce(v_max_attempts, v_most) then
@@ -3547,6 +3601,7 @@ begin
         set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
             q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
         where q.entry = in_entry;
+        call _queue_slot_note(in_entry, v_semaphores);
     end if;
 end;
 --;
@@ -4056,6 +4111,10 @@ begin
             select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
             from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j -- for whoever wants them
+                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+            set h.until = in_now;
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
@@ -5056,6 +5115,647 @@ begin
     end loop;
 end;
 --;
+drop procedure if exists _queue_semaphores;
+--;
+create procedure _queue_semaphores(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
+    comment 'The semaphores of a push, checked.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
+Result: their names; NULL: none.
+Errors: PQ002, PQ004 for one that isn''t there, and together with an order key.
+differs: the result is out_names, a JSON array.'
+begin
+    declare v_number, v_bad int default 0;
+    declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options), '$.semaphores');
+    if json_type(out_names) = 'NULL' then
+        set out_names = null;
+    elseif json_type(out_names) = 'ARRAY' then
+        select count(distinct convert(json_unquote(n.name) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */),
+            coalesce(sum(json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 100), 0)
+        into v_number, v_bad from json_table(out_names, '$[*]' columns (name json path '$')) n;
+    end if;
+    if out_names is not null and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8 or v_number <> json_length(out_names)) then
+        call _queue_fail('PQ002', 'semaphores', out_names, 'must be an array of 1 to 8 different names of 1 to 100 characters');
+    end if;
+    if out_names is not null and coalesce(json_type(json_extract(
+        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')), 'NULL') <> 'NULL' then
+        call _queue_fail('PQ004', 'semaphores', out_names, 'can''t be together with an order_key');
+    end if;
+    select min(n.name) into v_missing
+    from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+        left join queue_semaphore s on s.name = n.name
+    where s.name is null;
+    if v_missing is not null then
+        call _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+    end if;
+end;
+--;
+drop procedure if exists _queue_slot_lock;
+--;
+create procedure _queue_slot_lock(in in_names longtext character set utf8mb4, in in_wait boolean, out out_locked longtext character set utf8mb4)
+    comment 'Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one keeps
+nobody waiting that has it.
+in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
+Result: the names of those that are there and locked.
+Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held says to the end of the call that some are locked.'
+begin
+    declare v_all, v_more longtext character set utf8mb4 default in_names;
+    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_place, v_looks int default 0;
+    declare v_entry bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select distinct j.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j order by j.name;
+    declare continue handler for not found set v_done = true;
+    -- with those of who may be next, because to lock them later would be out of order
+    while in_wait and v_place < json_length(in_names) do
+        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_looks = 0, v_entry = -1;
+        while v_looks < 3 and v_entry is not null do
+            select min(w.entry) into v_entry from queue_semaphore_wait w where w.name = v_name and w.entry > v_entry;
+            set v_more = null, v_looks = v_looks + 1;
+            select q.semaphores into v_more from delayed_queue q where q.entry = v_entry;
+            set v_all = json_merge_preserve(v_all, coalesce(v_more, '[]'));
+        end while;
+    end while;
+    set out_locked = '[]', v_done = false;
+    open c;
+    names: loop
+        fetch c into v_name;
+        if v_done then
+            leave names;
+        end if;
+        set v_found = null;
+        if in_wait then
+            select s.name into v_found from queue_semaphore s where s.name = v_name for update;
+        else
+            select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
+        end if;
+        set v_done = false;
+        if v_found is not null then
+            set out_locked = json_array_append(out_locked, '$', v_found), @pyqueue_slot_held = true;
+        end if;
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_slot_room;
+--;
+create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_room bigint)
+    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
+in_name: the semaphore, locked already. in_all: whether those count that were told that there is room, and that nobody holds yet.
+in_now: the time of the call.
+Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
+Locks: the messages whose holds have expired; what others have locked is left.differs: the result is out_room.'
+begin
+    declare v_entry, v_found, v_held, v_taken bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name and h.until <= in_now order by h.until limit 100;
+    declare continue handler for not found set v_done = true;
+    open c;
+    slots: loop
+        fetch c into v_entry;
+        if v_done then
+            leave slots;
+        end if;
+        set v_found = null, v_held = null;
+        select q.entry, if(q.reserved_at is null, 0, q.scheduled_at) into v_found, v_held
+        from delayed_queue q where q.entry = v_entry for update skip locked;
+        if v_found is null then -- locked, or gone
+            select max(q.entry), 0 into v_found, v_held from delayed_queue q where q.entry = v_entry;
+            set v_found = if(v_found is null, v_entry, null);
+        end if;
+        set v_done = false;
+        if v_held > in_now then
+            update queue_semaphore_slot h set h.until = v_held where h.entry = v_entry and h.name = in_name;
+        elseif v_found is not null then
+            delete h from queue_semaphore_slot h where h.entry = v_entry and h.name = in_name;
+        end if;
+    end loop;
+    close c;
+    if @pyqueue_own then
+        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name and (in_all or h.until is not null);
+    else -- whose snapshot may be old
+        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name and (in_all or h.until is not null) lock in share mode;
+    end if;
+    set out_room = null;
+    select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
+end;
+--;
+drop procedure if exists _queue_slot_lacks;
+--;
+create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
+    out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Which of some semaphores has no room.
+in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see _queue_slot_room.
+out_lacks: the first that has none; NULL: all have; empty: another has locked one of them.
+Locks: these semaphores, where in_but is given; what others have locked is left.
+differs: on PostgreSQL it is a part of _queue_slot_next and of _queue_slot_take.'
+begin
+    declare v_place int default 0;
+    declare v_there int;
+    declare v_room bigint;
+    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    set out_lacks = null;
+    names: while v_place < json_length(in_names) do
+        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_found = null;
+        if v_name <=> in_but then
+            iterate names;
+        end if;
+        select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
+        if v_found is null then
+            select count(*) into v_there from queue_semaphore s where s.name = v_name;
+            if v_there > 0 then
+                set out_lacks = '';
+                leave names;
+            end if;
+        else
+            call _queue_slot_room(v_name, in_all, in_now, v_room);
+            if v_room <= 0 then
+                set out_lacks = v_name;
+                leave names;
+            end if;
+        end if;
+    end while;
+end;
+--;
+drop procedure if exists _queue_slot_next;
+--;
+create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint,
+    out out_woken bigint)
+    comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
+line of that, 100 at the most; the others stay where they are.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, and whoever else was told
+that there is room; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+Result: how many went to the ready line, where they stand last of their priority.
+Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is out_woken.'
+begin
+    declare v_room, v_entry, v_found, v_there bigint;
+    declare v_last bigint default -1;
+    declare v_looks int default 100;
+    declare v_waits boolean;
+    declare v_names longtext character set utf8mb4;
+    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    set out_woken = 0;
+    call _queue_slot_room(in_name, in_kind is null, in_now, v_room);
+    set v_room = coalesce(v_room, 9223372036854775807);
+    line: while v_room > 0 and out_woken < in_max and v_looks > 0 do
+        set v_entry = null, v_found = null;
+        if in_kind is null then
+            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+            where w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
+        else
+            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
+        end if;
+        if v_entry is null then
+            leave line;
+        end if;
+        set v_last = v_entry, v_looks = v_looks - 1, v_there = 0;
+        select q.entry, q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_found, v_names, v_waits
+        from delayed_queue q where q.entry = v_entry for update skip locked;
+        if v_found is null then
+            select count(*) into v_there from delayed_queue q where q.entry = v_entry;
+        end if;
+        if v_found is null and v_there = 0 or v_found is not null and not v_waits then
+            delete w from queue_semaphore_wait w where w.entry = v_entry;
+        elseif v_found is not null then
+            call _queue_slot_lacks(v_names, in_name, in_kind is null, in_now, v_lacks);
+            if v_lacks is null then
+                update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
+                delete w from queue_semaphore_wait w where w.entry = v_entry;
+                insert into queue_semaphore_slot (entry, name)
+                select v_entry, s.name from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                    straight_join queue_semaphore s force index (primary) on s.name = j.name
+                on duplicate key update until = null;
+                set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;
+            elseif v_lacks <> '' then
+                update queue_semaphore_wait w set w.name = v_lacks where w.entry = v_entry;
+            end if;
+        end if;
+    end while;
+end;
+--;
+drop procedure if exists _queue_slot_settle;
+--;
+create procedure _queue_slot_settle(in in_entries longtext character set utf8mb4, in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
+    comment 'Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends holds, or puts in
+what waits. After it a call puts in no key and waits for no message.
+in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL: none.
+in_wait: see _queue_slot_lock. in_now: the time of the call.
+Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
+begin
+    declare v_names, v_locked longtext character set utf8mb4;
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_entry, v_woken bigint;
+    declare v_waits, v_ready, v_held, v_done boolean default false;
+    declare e cursor for select distinct j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    declare n cursor for
+        select distinct j.name from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            left join queue_semaphore s on s.name = j.name
+        where s.name is null or json_contains(v_locked, json_quote(j.name)) order by j.name;
+    declare continue handler for not found set v_done = true;
+    set in_entries = coalesce(in_entries, '[]');
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(h.name) into v_names
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
+    set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
+    call _queue_slot_lock(v_names, in_wait, v_locked);
+    open e;
+    entries: loop
+        set v_done = false;
+        fetch e into v_entry;
+        if v_done then
+            leave entries;
+        end if;
+        set v_waits = false, v_ready = false, v_held = false;
+        select q.ready_at is null and q.due_at is null and q.reserved_at is null, q.ready_at is not null and q.reserved_at is null,
+            q.reserved_at is not null and q.scheduled_at > in_now
+        into v_waits, v_ready, v_held from delayed_queue q where q.entry = v_entry;
+        delete h from queue_semaphore_slot h where h.entry = v_entry and not v_held and not (v_ready and h.until is null);
+        delete w from queue_semaphore_wait w where w.entry = v_entry and not v_waits;
+    end loop;
+    close e;
+    set v_done = false;
+    open n;
+    names: loop
+        fetch n into v_name;
+        if v_done then
+            leave names;
+        end if;
+        call _queue_slot_next(v_name, null, 9223372036854775807, in_now, v_woken);
+    end loop;
+    close n;
+end;
+--;
+drop procedure if exists _queue_slot_note;
+--;
+create procedure _queue_slot_note(in in_entry bigint, in in_names longtext character set utf8mb4)
+    comment 'Notes that a message which names semaphores has ended or changed, for _queue_slot_end at the end of the call.
+in_entry: the message. in_names: its semaphores, a JSON array; NULL: none, and nothing is noted.
+differs: on PostgreSQL each routine calls _queue_slot_settle at its end.'
+begin
+    if in_names is not null then
+        set @pyqueue_slot_entries = json_array_append(coalesce(@pyqueue_slot_entries, '[]'), '$', in_entry + 0),
+            @pyqueue_slot_names = json_merge_preserve(coalesce(@pyqueue_slot_names, '[]'), in_names);
+    end if;
+end;
+--;
+drop procedure if exists _queue_slot_end;
+--;
+create procedure _queue_slot_end()
+    comment 'The end of a call that has noted messages with semaphores: frees their slots and wakes who is next.
+Locks: those of _queue_slot_settle.
+differs: see _queue_slot_note.'
+begin
+    declare v_now bigint;
+    declare v_entries longtext character set utf8mb4 default @pyqueue_slot_entries;
+    declare v_names longtext character set utf8mb4 default @pyqueue_slot_names;
+    set @pyqueue_slot_entries = null, @pyqueue_slot_names = null;
+    call queue_now(v_now);
+    call _queue_slot_settle(v_entries, v_names, @pyqueue_slot_held is null, v_now);
+    set @pyqueue_slot_held = null;
+end;
+--;
+drop procedure if exists _queue_slot_look;
+--;
+create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint, out out_woken bigint)
+    comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
+there is room, in another kind, isn''t taken. What a reserve does that finds too little ready.
+in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
+Result: how many went to the ready line; of 100 semaphores at the most.
+Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
+begin
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_woken, v_there bigint;
+    declare v_looks int default 100;
+    declare continue handler for not found begin end;
+    set out_woken = 0;
+    names: while v_looks > 0 and out_woken < in_max do
+        select min(w.name) into v_name from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+        where w.p_kind = in_kind and w.name > v_name;
+        if v_name is null then
+            leave names;
+        end if;
+        set v_looks = v_looks - 1, v_found = null, v_woken = 0;
+        select max(s.name), count(*), coalesce(max(s.capacity > (
+            select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)), true)
+        into v_found, v_there, v_woken from queue_semaphore s where s.name = v_name;
+        if v_woken then
+            set v_found = null, v_woken = 0;
+            select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
+            if v_found is not null or v_there = 0 then
+                set @pyqueue_slot_held = true;
+                call _queue_slot_next(v_name, in_kind, in_max - out_woken, in_now, v_woken);
+                set out_woken = out_woken + v_woken;
+            end if;
+        end if;
+    end while;
+end;
+--;
+drop procedure if exists _queue_slot_ready;
+--;
+create procedure _queue_slot_ready(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
+    comment 'Whether there may be room for what waits in a kind for semaphores; nothing is locked.
+in_kind: the kind. in_now: the time of the call.
+out_ready: that; of 100 semaphores at the most.
+differs: there is no next time to tell.'
+begin
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_looks int default 100;
+    set out_ready = false;
+    names: while v_looks > 0 and not out_ready do
+        select min(w.name) into v_name from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+        where w.p_kind = in_kind and w.name > v_name;
+        if v_name is null then
+            leave names;
+        end if;
+        set v_looks = v_looks - 1;
+        select coalesce(max(s.capacity > (
+            select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)), true)
+        into out_ready from queue_semaphore s where s.name = v_name;
+    end while;
+end;
+--;
+drop procedure if exists _queue_slot_sweep;
+--;
+create procedure _queue_slot_sweep(in in_now bigint)
+    comment 'Wakes who waits for a semaphore of which slots are free or their holds have expired, in whatever kind.
+in_now: the time of the call.
+Locks: those of _queue_slot_settle; 1000 semaphores at the most.'
+begin
+    declare v_names longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(n.name) into v_names
+    from (
+        select s.name from queue_semaphore s
+        where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
+            and s.capacity > (
+                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until is null or h.until > in_now))
+        order by s.name limit 1000) n;
+    if v_names is not null then
+        call _queue_slot_settle(null, v_names, @pyqueue_slot_held is null, in_now);
+    end if;
+end;
+--;
+drop procedure if exists _queue_line_up;
+--;
+create procedure _queue_line_up(in in_entry bigint)
+    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
+is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
+Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the end of the call.'
+begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_names longtext character set utf8mb4;
+    declare v_due boolean;
+    declare v_marked int;
+    declare continue handler for not found begin end;
+    select q.p_kind, q.semaphores, q.due_at is not null into v_kind, v_names, v_due from delayed_queue q
+    where q.entry = in_entry and q.semaphores is not null and q.source_kind is null and q.reserved_at is null for update;
+    if v_kind is not null then
+        if not v_due then
+            update delayed_queue q set q.ready_rank = null, q.ready_at = null where q.entry = in_entry;
+            insert into queue_semaphore_wait (entry, name, p_kind) values (in_entry, json_unquote(json_extract(v_names, '$[0]')), v_kind)
+            on duplicate key update entry = in_entry;
+        end if;
+        select count(*) into v_marked from queue_kind k where k.p_kind = v_kind and k.semaphores;
+        if v_marked = 0 then
+            insert into queue_kind (p_kind, semaphores) values (v_kind, true) on duplicate key update semaphores = true;
+        end if;
+        call _queue_slot_note(in_entry, v_names);
+    end if;
+end;
+--;
+drop procedure if exists _queue_follow_slots;
+--;
+create procedure _queue_follow_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_names longtext character set utf8mb4)
+    comment 'A new entry names the semaphores that the old one did, and waits for them.
+in_kind, in_key: the new one. in_names: the semaphores, a JSON array.
+differs: on PostgreSQL it is a part of _queue_follow.'
+begin
+    declare v_entry bigint;
+    select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+    update delayed_queue q set q.semaphores = in_names where q.entry = v_entry;
+    call _queue_line_up(v_entry);
+end;
+--;
+drop procedure if exists _queue_slot_take;
+--;
+create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint, in in_first boolean, in in_now bigint,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_more boolean)
+    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
+lacks any goes to wait in line, with none.
+in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when the holds end. in_first: whether the call has
+locked no semaphore before. in_now: the time of the call.
+out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired holds went to wait.
+out_more: false: others are left as they are, and to take more would find them again.
+Locks: the semaphores, in the order of their names; where it isn''t the first time, what others have locked is left.
+differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
+begin
+    declare v_entry bigint;
+    declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
+    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_held, v_done boolean default false;
+    declare c cursor for
+        select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
+        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by j.place;
+    declare continue handler for not found set v_done = true;
+    set out_entries = null, out_number = 0, out_expired = 0, out_more = true, v_all = coalesce(@pyqueue_slot_names, '[]'),
+        v_left = coalesce(@pyqueue_slot_entries, '[]'), @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
+    open c;
+    names: loop
+        fetch c into v_entry, v_names, v_held;
+        if v_done then
+            leave names;
+        end if;
+        set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
+    end loop;
+    close c;
+    if json_length(v_all) > 0 then
+        call _queue_slot_lock(v_all, in_first, v_locked);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
+    end if;
+    set v_done = false;
+    open c;
+    messages: loop
+        fetch c into v_entry, v_names, v_held;
+        if v_done then
+            leave messages;
+        end if;
+        set v_lacks = null;
+        if v_names is not null then
+            call _queue_slot_lacks(v_names, null, false, in_now, v_lacks);
+        end if;
+        if v_lacks is null then
+            insert into queue_semaphore_slot (entry, name, until)
+            select v_entry, s.name, in_until from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name;
+            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0), out_number = out_number + 1;
+        elseif v_lacks = '' then
+            set out_more = false;
+        else
+            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null, q.reserved_by = null where q.entry = v_entry;
+            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind) on duplicate key update name = v_lacks;
+            set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
+        end if;
+    end loop;
+    close c;
+    if json_length(v_left) > 0 then
+        call _queue_slot_settle(v_left, v_all, false, in_now);
+    end if;
+end;
+--;
+drop procedure if exists _queue_take_slotted;
+--;
+create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
+or goes to wait in line, and others are looked for.
+in_until: when the holds end. The other parameters and the result are those of _queue_take_deliverable.
+Locks: the semaphores besides, see _queue_slot_take.
+differs: PostgreSQL has _queue_reserve_slotted and _queue_pop_slotted.'
+begin
+    declare v_entries, v_new longtext character set utf8mb4;
+    declare v_number, v_expired, v_ends, v_rounds, v_left int default 0;
+    declare v_woken bigint;
+    declare v_looked boolean default false;
+    declare v_more boolean default true;
+    set out_entries = null, out_number = 0, out_expired = 0;
+    rounds: while v_more and out_number < in_max and v_rounds < 100 do
+        call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
+        set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
+        if v_ends > 0 or in_shape is not null and v_entries is not null then
+            if @pyqueue_slot_held then
+                leave rounds; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+            end if;
+            call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
+            set out_expired = out_expired + v_expired;
+            if v_ends > 0 then
+                iterate rounds;
+            end if;
+        end if;
+        -- what was found before may be found again: it is held only at the end
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(n.entry) into v_new
+        from (
+            select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
+            where o.entry is null order by j.place limit v_left) n;
+        if v_new is not null then
+            call _queue_slot_take(v_new, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_new, v_number, v_expired, v_more);
+            set out_number = out_number + v_number, out_expired = out_expired + v_expired,
+                out_entries = if(v_new is null, out_entries, json_merge_preserve(coalesce(out_entries, '[]'), v_new));
+        elseif v_looked then
+            leave rounds;
+        else
+            call _queue_slot_look(in_kind, v_left, in_now, v_woken);
+            set v_looked = true, v_more = v_woken > 0;
+        end if;
+    end while;
+    select out_expired + count(q.reserved_at) into out_expired
+    from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+end;
+--;
+drop procedure if exists _queue_extend_slotted;
+--;
+create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds decimal(30,6), in in_now bigint, inout out_outcomes longtext character set ascii)
+    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
+where there is room again, and otherwise not; its ack still counts.
+in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see queue_extend. in_now: the time of the call.
+out_outcomes: a letter a receipt, of which those that were extended become e.
+Locks: the semaphores of which one has no slot any more.
+differs: PostgreSQL''s is given the receipts, taken apart.'
+begin
+    declare v_until bigint default in_now + in_seconds * 1000000;
+    declare v_entry bigint;
+    declare v_place int;
+    declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
+    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_held, v_done boolean default false;
+    declare c cursor for
+        select q.entry, j.place, q.semaphores, q.reserved_at is not null, (
+            select json_arrayagg(m.name) from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
+            where q.source_kind is null and in_seconds > 0 and not exists (
+                select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))
+        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by j.entry;
+    declare continue handler for not found set v_done = true;
+    set v_all = '[]';
+    open c;
+    names: loop
+        fetch c into v_entry, v_place, v_names, v_held, v_missing;
+        if v_done then
+            leave names;
+        end if;
+        set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
+    end loop;
+    close c;
+    if json_length(v_all) > 0 then
+        call _queue_slot_lock(v_all, true, v_locked);
+    end if;
+    set v_done = false;
+    open c;
+    messages: loop
+        fetch c into v_entry, v_place, v_names, v_held, v_missing;
+        if v_done then
+            leave messages;
+        end if;
+        set v_lacks = null;
+        if v_missing is not null then
+            call _queue_slot_lacks(v_missing, null, false, in_now, v_lacks);
+        end if;
+        if v_held and v_lacks is null then
+            update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+            update queue_semaphore_slot h set h.until = v_until where h.entry = v_entry;
+            insert into queue_semaphore_slot (entry, name, until)
+            select v_entry, s.name, v_until from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name;
+            set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
+            call _queue_slot_note(v_entry, if(in_seconds = 0, v_names, null));
+        end if;
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_semaphore;
+--;
+create procedure _queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
+    comment 'queue_semaphore without its transaction and its result.
+in_name, in_capacity, the errors and the locks: those of queue_semaphore.
+differs: on PostgreSQL it is a part of queue_semaphore.'
+begin
+    declare v_now bigint;
+    declare v_locked longtext character set utf8mb4;
+    call queue_now(v_now);
+    if in_name is null or char_length(in_name) not between 1 and 100 then
+        call _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
+    elseif in_capacity not between 0 and 1000000 then
+        call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
+    end if;
+    call _queue_slot_lock(json_array(in_name), true, v_locked);
+    if in_capacity is null then
+        delete s from queue_semaphore s where s.name = in_name;
+        delete h from queue_semaphore_slot h where h.name = in_name;
+    else
+        insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
+    end if;
+    call _queue_slot_settle(null, json_array(in_name), false, v_now);
+end;
+--;
 drop procedure if exists queue_drain;
 --;
 create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -5201,14 +5901,15 @@ of a group, see queue_group, of which a message that is created is a member); or
 of the kind that have the same one are delivered one at a time, in the order in which they were pushed, whatever their priorities and
 delivery times; those behind the first are waiting until that is acked, popped, moved, dead or removed, its retries included. It stays
 with a message as its route does: where that moves to, and where what was pushed onto it while it was held is put in, it is the end
-of the line; while it is a dead letter it is in none).
+of the line; while it is a dead letter it is in none); semaphores (1 to 8 names, see queue_semaphore: it is delivered only where it
+gets a slot of each, and waits in line until then; like a route they stay with it, and a push onto its key doesn''t change them; not together with order_key).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-and for a group that has finished.
-Locks: none but the message of that key; waits for another transaction that is putting the same key. With an order_key
+for a group that has finished, for a semaphore that isn''t there, and for an order_key together with semaphores.
+Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line, shared, and the one behind it: who wants to end that waits until this transaction has ended.
 differs: the line itself is locked.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
@@ -5268,7 +5969,7 @@ queue_push; without a key each gets a time-ordered UUID. Duplicates inside the b
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
+for a group that has finished, and for a semaphore that isn''t there.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don''t deadlock.'
@@ -5307,6 +6008,9 @@ begin
     declare v_scheduled_at bigint;
     call _queue_check_payload(in_payload, 'payload');
     call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, out_outcome);
+    if @pyqueue_slot_names is not null then
+        call _queue_slot_end();
+    end if;
 end;
 --;
 drop procedure if exists queue_reserve;
@@ -5319,10 +6023,12 @@ Result: the columns of the message, times in microseconds, scheduled_at being th
 this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
+A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
+rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
-Locks: the messages; what others have locked is passed over, so no call waits for another. See _queue_take for the rest.
+Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
 begin
     declare v_own boolean;
@@ -5362,7 +6068,8 @@ create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!8001
     comment 'Takes ready messages of a kind and removes them: at most once, there is no way back.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order and
-paused kinds as in queue_reserve.
+paused kinds as in queue_reserve. A message that names semaphores is taken only where there is a slot of each, which it has until the
+transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve.
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it believes them.'
@@ -5389,7 +6096,8 @@ drop procedure if exists queue_extend;
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds decimal(30,6))
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and
+where its hold has expired and a slot of one of its semaphores is somebody else''s.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
@@ -5397,6 +6105,8 @@ begin
     declare v_tries int default 0;
     declare v_now, v_entry, v_found bigint;
     declare v_secret binary(16);
+    declare v_slotted boolean;
+    declare v_outcome longtext character set ascii;
     declare continue handler for not found begin end;
     again: loop
         begin
@@ -5406,8 +6116,14 @@ begin
             call queue_now(v_now);
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_seconds(in_seconds);
-            select q.entry into v_found from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
-            update delayed_queue q set q.scheduled_at = v_now + in_seconds * 1000000 where q.entry = v_found;
+            set v_outcome = 'l';
+            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+            if v_slotted then
+                call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
+                set v_found = if(v_outcome = 'e', v_found, null);
+            else
+                update delayed_queue q set q.scheduled_at = v_now + in_seconds * 1000000 where q.entry = v_found;
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;
@@ -5428,13 +6144,14 @@ begin
     declare v_tries int default 0;
     declare v_now, v_until, v_entry bigint;
     declare v_number, v_place int;
-    declare v_list longtext character set utf8mb4;
+    declare v_slotted boolean;
+    declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     again: loop
         begin
             declare v_done boolean default false;
             declare c cursor for
-                select q.entry, r.place
+                select q.entry, r.place, q.semaphores is not null
                 from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -5446,20 +6163,27 @@ begin
             call _queue_receipts(in_receipts, v_list, v_number);
             call _queue_check_seconds(in_seconds);
             set v_until = v_now + in_seconds * 1000000;
-            set v_outcomes = repeat('l', v_number);
+            set v_outcomes = repeat('l', v_number), v_slots = null;
             open c;
             messages: loop
                 begin
                     declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_place;
+                    fetch c into v_entry, v_place, v_slotted;
                 end;
                 if v_done then
                     leave messages;
                 end if;
-                update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
-                set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+                if v_slotted then
+                    set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
+                else
+                    update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+                    set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+                end if;
             end loop;
             close c;
+            if v_slots is not null then
+                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;
@@ -5483,7 +6207,7 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, and where it goes on the one that has its key there, in the order of their entries.
+Locks: the message, and where it goes on the one that has its key there, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
     declare v_own boolean;
@@ -5541,7 +6265,7 @@ doesn''t count: a snooze, a shutdown; then there is no backoff).
 Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes its
 place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
-Locks: the message, and where it dies its key in the dead-letter kind.'
+Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;
@@ -5626,12 +6350,12 @@ create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_k
     in in_options longtext character set utf8mb4)
     comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
 in_receipt: what queue_reserve answered. in_to_kind: the kind, 1 to 95 characters. in_options: payload, headers and key in
-place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there.
+place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there, and it waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the key there;
 duplicate: the key is taken there, the target stays and the source is removed; lost (see queue_ack).
 Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
 PQ004 for a target that is drained, unless it is the kind itself.
-Locks: the message and the one that has its key in the target, in the order of their entries.
+Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
     declare v_own boolean;
@@ -5857,8 +6581,9 @@ A freed message can be taken from now on, standing last among those of its prior
 and is counted as expired; an error says that the worker is gone; where it was the last delivery that the message may have, it becomes
 a dead letter. The receipt is lost from now on, though nobody else has got the message yet: it will be delivered, and one that was acked after
 that would be done twice. Holds that have expired are free already and stay as they are.
+Slots of semaphores whose holds have ended or expired are given to who waits for them.
 Errors: none.
-Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once.
+Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once; semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.'
 begin
     declare v_tries int default 0;
@@ -5872,6 +6597,7 @@ begin
             call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_reap(v_now, 1000, v_reaped);
+            call _queue_slot_sweep(v_now);
             call _queue_commit(v_own);
             leave again;
         end;
@@ -6063,7 +6789,8 @@ begin
     declare v_tries int default 0;
     declare v_now, v_until, v_extended bigint;
     declare v_number int;
-    declare v_list longtext character set utf8mb4;
+    declare v_list, v_slots longtext character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
     again: loop
         begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
@@ -6075,13 +6802,23 @@ begin
             set v_until = v_now + in_seconds * 1000000;
             call _queue_stream_held(in_stream, in_batch, v_list, v_number);
             call _queue_lock(v_list);
-            select count(*) into v_extended
+            select coalesce(sum(q.semaphores is null), 0) into v_extended
             from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret);
             /*M!100600 set statement sql_safe_updates = 0 for */
             update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.semaphores is null
             set q.scheduled_at = v_until;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.entry, r.place)) into v_slots
+            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            where q.semaphores is not null;
+            if v_slots is not null then
+                set v_outcomes = repeat('l', v_number);
+                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+                set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;
@@ -6154,7 +6891,8 @@ begin
     call _queue_check_key(in_key, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     call _queue_commit(v_own);
@@ -6167,7 +6905,7 @@ create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!800
     comment 'Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time, then what waits in the lines of order keys, which of these is up to the lines where they are more.
+place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.'
 begin
@@ -6182,7 +6920,8 @@ begin
     call _queue_check_options(in_options, '', 'options');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from (
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
@@ -6197,7 +6936,10 @@ begin
         union all
         (select w.entry, 3, null, w.entry from queue_order_waiting w
             where w.p_kind = in_kind
-            order by w.p_kind, w.order_key, w.entry limit v_most)) p
+            order by w.p_kind, w.order_key, w.entry limit v_most)
+        union all
+        (select w.entry, 3, null, w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+            where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
         straight_join delayed_queue q force index (primary) on q.entry = p.entry
     order by p.part, p.turn, p.place, p.entry limit v_most;
     call _queue_commit(v_own);
@@ -6211,7 +6953,7 @@ create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!8
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message.'
+Locks: the message, and its semaphores.'
 begin
     declare v_tries int default 0;
     declare v_own, v_held boolean;
@@ -6371,7 +7113,8 @@ begin
             where k.p_kind = in_kind;
             call _queue_define_expires(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds
+                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
+                k.semaphores
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
@@ -6431,7 +7174,8 @@ begin
             end if;
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind; -- so that it has settings to show
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds
+                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
+                k.semaphores
             from queue_kind k where k.p_kind = in_kind;
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
@@ -6494,7 +7238,7 @@ drop procedure if exists queue_redrive;
 --;
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max_messages bigint)
-    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0.
+    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
@@ -6549,7 +7293,7 @@ drop procedure if exists queue_prune;
 create procedure queue_prune(in in_max_rows bigint)
     comment 'Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
 their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
-past their keep_seconds, and counters, which it folds. Any number of sessions may call it at any time; queue_reserve and
+past their keep_seconds, and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
@@ -6573,13 +7317,47 @@ begin
     select v_pruned as pruned;
 end;
 --;
+drop procedure if exists queue_semaphore;
+--;
+create procedure queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
+    comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a push, may be held at once, of
+whatever kinds. A message holds a slot of each that it names from its reserve until its ack, nack or move, or until its hold expires or its worker
+is reaped. One that can''t have all waits in line, outside of the ready line, in state waiting; it has none while it waits, so two
+can''t block one another.
+When slots get free, those are woken that lack nothing else, the oldest (by entry) first; who lacks more waits on, and can starve where others always take
+what it lacks. It happens in the transaction that ends the hold, or that gives a larger capacity; a hold that has expired is found by
+queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
+Its late ack still counts; a late queue_extend is lost unless there is room.
+in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
+more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it.
+Result: name and capacity, as they are now.
+Errors: PQ001 for name and capacity.
+Locks: the semaphore. All who take or give a slot of it wait for one another''s transactions: keep those short.
+Where the idea comes from: Chapman''s semaphores.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_semaphore(in_name, in_capacity);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_name as name, in_capacity as capacity;
+end;
+--;
 -- Every message with real timestamps (of UTC), its age in seconds and its state: scheduled, ready, reserved, expired, waiting (see
 -- queue_get). errors are the last ten; source_kind and source_key say where a dead letter came from. The secrets of receipts
 -- don't show.
 -- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_messages as
 select q.p_kind, q.p_key,
-    case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= n.now, 'ready', 'scheduled')
+    case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+        when q.reserved_at is null then if(q.scheduled_at <= n.now, 'ready', 'scheduled')
         else if(q.scheduled_at <= n.now, 'expired', 'reserved') end as state,
     q.payload, q.payload_bytes, q.headers, q.priority,
     timestamp '1970-01-01 00:00:00.000000' + interval q.scheduled_at microsecond as scheduled_at,
@@ -6613,7 +7391,7 @@ from (
         count(case when q.reserved_at is null and q.scheduled_at > n.now and coalesce(q.ready_at, q.due_at) is not null then 1 end) as scheduled,
         count(case when q.reserved_at is not null and q.scheduled_at > n.now then 1 end) as reserved,
         count(case when q.reserved_at is not null and q.scheduled_at <= n.now then 1 end) as expired,
-        count(case when coalesce(q.ready_at, q.due_at) is null then 1 end) as waiting,
+        count(case when coalesce(q.ready_at, q.due_at, q.reserved_at) is null then 1 end) as waiting,
         count(*) as total,
         min(case when q.scheduled_at > n.now and q.reserved_at is null and coalesce(q.ready_at, q.due_at) is not null then q.scheduled_at end) as next_at,
         max(case when q.reserved_at is null and q.scheduled_at <= n.now and coalesce(q.ready_at, q.due_at) is not null then n.now - q.scheduled_at end) as oldest_ready,
@@ -6682,3 +7460,13 @@ select g.group_name, g.then_kind,
     timestamp '1970-01-01 00:00:00.000000' + interval g.created_at microsecond as created_at,
     timestamp '1970-01-01 00:00:00.000000' + interval g.finished_at microsecond as finished_at
 from queue_group g;
+--;
+-- A row a semaphore: its name and capacity; held: how many messages that name it are held; waiting: how many stand in its line. One
+-- that lacks several stands in the line of one of them.
+-- differs: a view has no comment, and can't call queue_now(): it has that clock's expression.
+create or replace view queue_semaphores as
+select s.name, s.capacity,
+    (select count(*) from queue_semaphore_slot h
+        where h.name = s.name and h.until > timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))) as held,
+    (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
+from queue_semaphore s;

@@ -391,12 +391,47 @@ in_options: those of a push; NULL for none. in_message: a message of a batch, wh
 Result: the order key; NULL: none.
 Errors: PQ002.$$;
 --;
+create or replace function _queue_semaphores(in_options jsonb, in_message jsonb default null) returns text[]
+    language plpgsql as $$
+declare
+    v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message else in_options end -> 'semaphores', 'null');
+    v_names text[];
+    v_missing text;
+begin
+    if v_given is null then
+        return null;
+    elsif case when in_message ? 'order_key' then in_message else in_options end ->> 'order_key' is not null then
+        perform _queue_fail('PQ004', 'semaphores', v_given::text, 'can''t be together with an order_key');
+    elsif jsonb_typeof(v_given) = 'array' and not exists (
+        select from jsonb_array_elements(case when jsonb_typeof(v_given) = 'array' then v_given else '[]' end) n (name)
+        where jsonb_typeof(n.name) <> 'string') then
+        v_names := array(
+            select distinct n.name collate "C" from jsonb_array_elements_text(v_given) n (name)
+            where char_length(n.name) between 1 and 100 order by 1);
+    end if;
+    if v_names is null or cardinality(v_names) not between 1 and 8 or cardinality(v_names) <> jsonb_array_length(v_given) then
+        perform _queue_fail('PQ002', 'semaphores', v_given::text, 'must be an array of 1 to 8 different names of 1 to 100 characters');
+    end if;
+    select n.name into v_missing from unnest(v_names) n (name)
+    where not exists (select from queue_semaphore s where s.name = n.name collate "C") limit 1;
+    if found then
+        perform _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+    end if;
+    return v_names;
+end $$;
+--;
+comment on function _queue_semaphores(jsonb, jsonb) is
+$$The semaphores of a push, checked.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
+Result: their names, in order; NULL: none.
+Errors: PQ002, PQ004 for one that isn't there, and together with an order key.$$;
+--;
 create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
     out on_duplicate text) language plpgsql as $$
 begin
     perform _queue_check_options(in_options,
-        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key}');
+        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key, semaphores}');
     scheduled_at := _queue_schedule(in_options, in_now);
     priority := coalesce(_queue_integer(in_options, 'priority', -32768, 32767), 0);
     headers := _queue_check_headers(in_options -> 'headers');
@@ -408,6 +443,7 @@ begin
     end if;
     perform _queue_route(in_options);
     perform _queue_order_key(in_options);
+    perform _queue_semaphores(in_options);
     if char_length(_queue_text(in_options, 'group')) not between 1 and 100 then
         perform _queue_fail('PQ002', 'group', in_options ->> 'group', 'must have 1 to 100 characters');
     end if;
@@ -416,9 +452,9 @@ end $$;
 comment on function _queue_push_options(jsonb, bigint) is
 $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, which _queue_route answers, order_key, which _queue_order_key does, and group, which is
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
 for _queue_enrol.
-Errors: PQ002, and PQ003 for headers.$$;
+Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn't there.$$;
 --;
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
@@ -628,6 +664,7 @@ begin
         v_kind.dedup_seconds := 0;
         v_kind.history_seconds := 0;
         v_kind.draining := false;
+        v_kind.semaphores := false;
     end if;
     return v_kind;
 end $$;
@@ -790,6 +827,264 @@ in_entries: what was put in. in_now: the time of the call.
 Result: the entries taken back.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;
 --;
+create or replace function _queue_slot_lock(in_names text[], in_wait boolean) returns text[] language plpgsql as $$
+declare
+    v_locked text[];
+    v_turns bigint;
+begin
+    if in_wait then
+        -- with those of who may be next, because to lock them later would be out of order
+        v_locked := array(
+            select s.name from queue_semaphore s
+            where s.name = any (in_names || array(
+                select a.name
+                from (select distinct n.name from unnest(in_names) n (name)) d, lateral (
+                    select w.entry from queue_semaphore_wait w where w.name = d.name order by w.name, w.entry limit 3) l
+                join delayed_queue q on q.entry = l.entry, unnest(q.semaphores) a (name)))
+            order by s.name for update);
+    else
+        v_locked := array(
+            select s.name from queue_semaphore s where s.name = any (in_names) order by s.name for update skip locked);
+    end if;
+    update queue_semaphore s set turns = s.turns + 1 where s.name = any (v_locked);
+    return v_locked;
+end $$;
+--;
+comment on function _queue_slot_lock(text[], boolean) is
+$$Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one keeps
+nobody waiting that has it.
+in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
+Result: the names of those that are there and locked.
+Locks: these rows, in the order of their names.$$;
+--;
+create or replace function _queue_slot_room(in_name text, in_all boolean, in_now bigint) returns bigint language plpgsql as $$
+declare
+    v_slot record;
+    v_held bigint;
+begin
+    for v_slot in
+        select h.entry from queue_semaphore_slot h
+        where h.name = in_name and h.until <= in_now order by h.name, h.until limit 100
+    loop
+        select case when q.reserved_at is not null then q.scheduled_at else 0 end into v_held
+        from delayed_queue q where q.entry = v_slot.entry for update skip locked;
+        if v_held > in_now then
+            update queue_semaphore_slot h set until = v_held where h.entry = v_slot.entry and h.name = in_name;
+        elsif v_held is not null or not exists (select from delayed_queue q where q.entry = v_slot.entry) then
+            delete from queue_semaphore_slot h where h.entry = v_slot.entry and h.name = in_name;
+        end if;
+    end loop;
+    return (
+        select s.capacity - (
+            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until is not null))
+        from queue_semaphore s where s.name = in_name);
+end $$;
+--;
+comment on function _queue_slot_room(text, boolean, bigint) is
+$$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
+in_name: the semaphore, locked already. in_all: whether those count that were told that there is room, and that nobody holds yet.
+in_now: the time of the call.
+Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
+Locks: the messages whose holds have expired; what others have locked is left.$$;
+--;
+create or replace function _queue_slot_next(in_name text, in_kind text, in_max bigint, in_now bigint) returns bigint
+    language plpgsql as $$
+declare
+    v_room bigint := coalesce(_queue_slot_room(in_name, in_kind is null, in_now), 9223372036854775807);
+    v_looks integer := 100;
+    v_last bigint := -1;
+    v_woken bigint := 0;
+    v_wait record;
+    v_row delayed_queue;
+    v_lacks text;
+begin
+    while v_room > 0 and v_woken < in_max and v_looks > 0 loop
+        select w.entry into v_wait from queue_semaphore_wait w
+        where w.name = in_name and w.entry > v_last and (in_kind is null or w.p_kind = in_kind)
+        order by w.name, w.entry limit 1;
+        exit when not found;
+        v_last := v_wait.entry;
+        v_looks := v_looks - 1;
+        select q.* into v_row from delayed_queue q where q.entry = v_last for update skip locked;
+        if not found or num_nonnulls(v_row.ready_at, v_row.due_at, v_row.reserved_at) > 0 then
+            delete from queue_semaphore_wait w
+            where w.entry = v_last and not exists (
+                select from delayed_queue q where q.entry = v_last and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+            continue;
+        end if;
+        v_row.semaphores := array(
+            select s.name from queue_semaphore s where s.name = any (v_row.semaphores) order by s.name);
+        continue when not v_row.semaphores <@ (_queue_slot_lock(v_row.semaphores, false) || in_name);
+        v_lacks := (
+            select n.name from unnest(v_row.semaphores) n (name)
+            where n.name <> in_name and _queue_slot_room(n.name, in_kind is null, in_now) <= 0 order by 1 limit 1);
+        if v_lacks is not null then
+            update queue_semaphore_wait w set name = v_lacks where w.entry = v_last;
+            continue;
+        end if;
+        update delayed_queue q set ready_at = in_now where q.entry = v_last;
+        delete from queue_semaphore_wait w where w.entry = v_last;
+        insert into queue_semaphore_slot (entry, name)
+        select v_last, n.name from unnest(v_row.semaphores) n (name)
+        on conflict on constraint queue_semaphore_slot_pkey do update set until = null;
+        perform _queue_wake(v_row.p_kind, v_row.p_key);
+        v_room := v_room - 1;
+        v_looks := v_looks + 1;
+        v_woken := v_woken + 1;
+    end loop;
+    return v_woken;
+end $$;
+--;
+comment on function _queue_slot_next(text, text, bigint, bigint) is
+$$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
+line of that, 100 at the most; the others stay where they are.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, and whoever else was told
+that there is room; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+Result: how many went to the ready line, where they stand last of their priority.
+Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
+--;
+create or replace function _queue_slot_settle(in_entries bigint[], in_names text[], in_wait boolean, in_now bigint) returns void
+    language plpgsql as $$
+declare
+    v_names text[];
+    v_locked text[];
+    v_name text;
+begin
+    delete from queue_semaphore_wait w
+    where w.entry = any (in_entries) and not exists (
+        select from delayed_queue q where q.entry = w.entry and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+    v_names := array(
+        select n.name from unnest(in_names) n (name) where n.name is not null
+        union select h.name from queue_semaphore_slot h where h.entry = any (in_entries));
+    if v_names = '{}' then
+        return;
+    end if;
+    v_locked := _queue_slot_lock(v_names, in_wait);
+    delete from queue_semaphore_slot h
+    where h.entry = any (in_entries) and not exists (
+        select from delayed_queue q
+        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until is null end);
+    for v_name in
+        select n.name from unnest(v_names) n (name)
+        where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name) order by 1
+    loop
+        perform _queue_slot_next(v_name, null, 9223372036854775807, in_now);
+    end loop;
+end $$;
+--;
+comment on function _queue_slot_settle(bigint[], text[], boolean, bigint) is
+$$Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends holds, or puts in
+what waits. After it a call puts in no key and waits for no message.
+in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL: none.
+in_wait: see _queue_slot_lock. in_now: the time of the call.
+Locks: the semaphores, in the order of their names; then as _queue_slot_next.$$;
+--;
+create or replace function _queue_slot_look(in_kind text, in_max bigint, in_now bigint) returns bigint language plpgsql as $$
+declare
+    v_name text;
+    v_woken bigint := 0;
+begin
+    for v_name in
+        with recursive l (name, n) as (
+            (select w.name, 1 from queue_semaphore_wait w where w.p_kind = in_kind order by w.p_kind, w.name limit 1)
+            union all
+            select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
+            from l where l.name is not null and l.n < 100)
+        select l.name from l
+        where l.name is not null and coalesce((
+            select s.capacity > (
+                select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)
+            from queue_semaphore s where s.name = l.name), true)
+        order by 1
+    loop
+        exit when v_woken >= in_max;
+        if _queue_slot_lock(array[v_name], false) <> '{}' or not exists (select from queue_semaphore s where s.name = v_name) then
+            v_woken := v_woken + _queue_slot_next(v_name, in_kind, in_max - v_woken, in_now);
+        end if;
+    end loop;
+    return v_woken;
+end $$;
+--;
+comment on function _queue_slot_look(text, bigint, bigint) is
+$$Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
+there is room, in another kind, isn't taken. What a reserve does that finds too little ready.
+in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
+Result: how many went to the ready line; of 100 semaphores at the most.
+Locks: these semaphores and as _queue_slot_next; what others have locked is left.$$;
+--;
+create or replace function _queue_slot_sweep(in_now bigint) returns void language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_names constant text[] := array(
+        select s.name from queue_semaphore s
+        where exists (select from queue_semaphore_wait w where w.name = s.name)
+            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until is null or h.until > in_now))
+        order by s.name limit 1000);
+begin
+    if v_names <> '{}' then
+        perform _queue_slot_settle(null, v_names, true, in_now);
+    end if;
+end $$;
+--;
+comment on function _queue_slot_sweep(bigint) is
+$$Wakes who waits for a semaphore of which slots are free or their holds have expired, in whatever kind.
+in_now: the time of the call.
+Locks: those of _queue_slot_settle; 1000 semaphores at the most.$$;
+--;
+create or replace function _queue_line_up(in_entries bigint[]) returns text[] language plpgsql as $$
+declare
+    v_kind text;
+    v_names text[];
+begin
+    with u as (
+        update delayed_queue q set ready_at = null
+        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null and q.reserved_at is null
+            and q.due_at is null
+        returning q.entry, q.semaphores, q.p_kind),
+    i as (
+        insert into queue_semaphore_wait (entry, name, p_kind)
+        select u.entry, u.semaphores[1], u.p_kind from u
+        on conflict on constraint queue_semaphore_wait_pkey do nothing)
+    select array_agg(distinct a.name) into v_names from u, unnest(u.semaphores) a (name);
+    for v_kind in
+        select distinct q.p_kind from delayed_queue q
+        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
+            and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
+        order by 1
+    loop
+        insert into queue_kind as k (p_kind, semaphores) values (v_kind, true)
+        on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
+    end loop;
+    return v_names;
+end $$;
+--;
+comment on function _queue_line_up(bigint[]) is
+$$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
+is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+in_entries: messages; those without semaphores, and dead letters, which need none, stay as they are.
+Result: the names of the semaphores; NULL: none.
+Locks: the messages; the settings of a kind that had no such message before.$$;
+--;
+create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean, in_now bigint) returns void
+    language plpgsql as $$
+declare
+    v_entries bigint[];
+begin
+    if in_new then
+        update delayed_queue q set semaphores = in_semaphores where q.p_kind = in_kind and q.p_key = any (in_keys);
+    end if;
+    v_entries := array(
+        select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = any (in_keys) and q.semaphores is not null);
+    if v_entries <> '{}' then
+        perform _queue_slot_settle(v_entries, _queue_line_up(v_entries), true, in_now);
+    end if;
+end $$;
+--;
+comment on function _queue_slot_pushed(text, text[], text[], boolean, bigint) is
+$$Has messages that were pushed wait in line for their semaphores, and wakes them where there is room.
+in_kind, in_keys: the messages. in_semaphores, in_new: what the new ones name. in_now: the time of the call.
+Locks: those of _queue_slot_settle.$$;
+--;
 create or replace function _queue_put_onto(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_headers jsonb, in_now bigint, in_scheduled_at bigint, in_on_duplicate text) returns text language plpgsql as $$
 declare
@@ -826,11 +1121,14 @@ begin
         pending = null, pending_bytes = null,
         scheduled_at = v_at,
         -- what waits in a line goes on waiting
-        ready_at = case when v_at <= in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
-        due_at = case when v_at > in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
+        ready_at = case when v_at <= in_now and q.order_waits is null then v_at end,
+        due_at = case when v_at > in_now and q.order_waits is null then v_at end,
         attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
+    if v_old.semaphores is not null then
+        perform _queue_line_up(array[v_old.entry]);
+    end if;
     perform _queue_wake(in_kind, in_key);
     return 'replaced';
 end $$;
@@ -1040,8 +1338,11 @@ create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_
 declare
     v_entry bigint;
 begin
-    update delayed_queue q set route = in_row.route, member = in_row.member
+    update delayed_queue q set route = in_row.route, member = in_row.member, semaphores = in_row.semaphores
     where q.p_kind = in_kind and q.p_key = in_key returning q.entry into v_entry;
+    if in_row.semaphores is not null then
+        perform _queue_line_up(array[v_entry]);
+    end if;
     update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at is null;
     if in_row.order_key is not null then
         perform _queue_stand(array[v_entry], array[in_row.order_key]);
@@ -1049,7 +1350,8 @@ begin
 end $$;
 --;
 comment on function _queue_follow(delayed_queue, text, text) is
-$$A new entry goes the way of the old one: has its route, is the member that it was, and stands at the end of the line of its order key.
+$$A new entry goes the way of the old one: has its route, waits for its semaphores, is the member that it was, and stands at the end of
+the line of its order key.
 Locks: as _queue_stand.
 in_row: the old one. in_kind, in_key: the new one.$$;
 --;
@@ -1063,14 +1365,14 @@ begin
     in_row := _queue_newest(in_row);
     v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
         in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
-    if num_nonnulls(in_row.route, in_row.member, in_row.order_key) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
     end if;
 end $$;
 --;
 comment on function _queue_put_pending(delayed_queue, bigint) is
 $$Puts in what was pushed onto a message while somebody held it, as a new entry, once that delivery is done. It
-has the same route before it, is the same member, and stands at the end of the line of its order key.
+has the same route before it, names the same semaphores, is the same member, and stands at the end of the line of its order key.
 in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed; nothing happens where nothing was pushed onto it.
 in_now: the time of the call.$$;
 --;
@@ -1247,6 +1549,9 @@ begin
         perform _queue_enrol(array[in_options ->> 'group'], array(
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
+    if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
+        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options), outcome = 'created', v_now);
+    end if;
 end $$;
 --;
 comment on function _queue_push(text, text, jsonb, bytea, jsonb) is
@@ -1261,6 +1566,7 @@ declare
     v_route constant jsonb := _queue_route(in_options);
     v_order constant text := _queue_order_key(in_options);
     v_heads jsonb;
+    v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
     v_keys text[];
     v_entries bigint[];
@@ -1286,20 +1592,22 @@ begin
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
             v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
-            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits
+            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits, v_semaphores as semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
-            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end
+            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
+            _queue_semaphores(in_options, e.message)
         from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
     f as materialized (
         select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits)
+            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits, semaphores)
         select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
-            f.max_attempts, case when f.scheduled_at <= in_now and f.waits is null then f.scheduled_at end,
-            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits
+            f.max_attempts, case when f.scheduled_at <= in_now and num_nonnulls(f.waits, f.semaphores) = 0 then f.scheduled_at end,
+            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits,
+            f.semaphores
         from f
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
@@ -1321,6 +1629,9 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
         perform _queue_enrol(v_groups, v_members);
+    end if;
+    if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
+        perform _queue_slot_settle(null, _queue_line_up(v_entries), true, in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
@@ -1805,11 +2116,11 @@ begin
         v_suffix := '';
         loop
             insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key)
+                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key, semaphores)
             values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
                 v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
                 v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority, v_dead.route,
-                v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key))
+                v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key), v_dead.semaphores)
             on conflict on constraint delayed_queue_pkey do nothing
             returning entry into v_letter;
             exit when found;
@@ -1883,7 +2194,7 @@ begin
         return 'lost';
     end if;
     v_kind := _queue_settings(v_row.p_kind);
-    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, 1);
+    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
     if in_options ? 'payload' then
         if v_kind.payload_shape is not null then
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
@@ -1913,6 +2224,9 @@ begin
         attempts = q.attempts - case when v_counts then 0 else 1 end,
         errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
     where q.entry = in_entry;
+    if v_row.semaphores is not null then
+        perform _queue_line_up(array[in_entry]);
+    end if;
     perform _queue_wake(v_row.p_kind, v_row.p_key);
     return 'retry';
 end $$;
@@ -1974,7 +2288,8 @@ begin
     if not found then
         return 'lost';
     end if;
-    insert into queue_count (p_kind, pushed, moved, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
+    insert into queue_count (p_kind, pushed, moved, reserved)
+    values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, (v_row.reserved_at is not null)::integer);
     perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
     if v_row.order_key is not null then
         perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
@@ -2002,7 +2317,7 @@ begin
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
-    if num_nonnulls(v_row.route, v_member, v_row.order_key) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(v_row.route, v_member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_member is not null then
         perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);
@@ -2047,6 +2362,7 @@ declare
     v_place bigint;
     v_row delayed_queue;
     v_members bigint[];
+    v_names text[];
 begin
     v_kinds := array(
         select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
@@ -2055,13 +2371,14 @@ begin
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, v_kinds, array_fill(null::text, array[cardinality(in_entries)])) loop
         select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place] and q.secret = in_secrets[v_place] for update;
         continue when not found;
+        v_names := v_names || v_row.semaphores;
         if v_kinds[v_place] is not null then
             v_outcomes[v_place] := _queue_move(in_entries[v_place], in_secrets[v_place], v_kinds[v_place],
                 coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}', in_now);
         else
             v_outcomes[v_place] := 'acked';
             delete from delayed_queue q where q.entry = v_row.entry;
-            insert into queue_count (p_kind, pushed, acked, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
+            insert into queue_count (p_kind, pushed, acked, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, (v_row.reserved_at is not null)::integer);
             perform _queue_keep(v_row, 'acked', null, in_now);
             if v_row.order_key is not null then
                 perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
@@ -2080,15 +2397,16 @@ begin
     if v_members is not null then
         perform _queue_members_end(v_members, 'acked', in_options -> 'result', in_now);
     end if;
+    perform _queue_slot_settle(in_entries, v_names, true, in_now) where v_names is not null;
     return v_outcomes;
 end $$;
 --;
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
-$$The long way of queue_ack and queue_ack_many: with options, on a route, or in a group.
+$$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end.$$;
+as _queue_members_end and _queue_slot_settle.$$;
 --;
 create or replace function _queue_set_paused(in_kind text, in_paused boolean) returns boolean language plpgsql as $$
 declare
@@ -2192,6 +2510,7 @@ begin
     end if;
     insert into queue_count (p_kind, reserved, expired)
     select q.p_kind, count(*), count(*) from delayed_queue q where q.entry = any (v_entries) group by q.p_kind;
+    update queue_semaphore_slot h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
     perform _queue_wake(k.p_kind) from (
         select distinct q.p_kind from delayed_queue q where q.entry = any (v_entries)) k;
     for v_row in
@@ -2316,6 +2635,25 @@ comment on function _queue_tidy(queue_kind, bigint, bigint) is
 $$A little of what queue_prune and queue_reap do, in one of 20 calls of queue_reserve and queue_pop; of the counters in one of 2,000.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such calls.$$;
 --;
+create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
+begin
+    with recursive l (name, n) as (
+        (select w.name, 1 from queue_semaphore_wait w where w.p_kind = in_kind order by w.p_kind, w.name limit 1)
+        union all
+        select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
+        from l where l.name is not null and l.n < 100)
+    select coalesce(bool_or(coalesce(s.capacity, 1) > (
+            select count(*) from queue_semaphore_slot h where h.name = l.name and h.until > in_now)), false),
+        min((select min(h.until) from queue_semaphore_slot h where h.name = l.name and h.until > in_now))
+    into ready, next_at
+    from l left join queue_semaphore s on s.name = l.name where l.name is not null;
+end $$;
+--;
+comment on function _queue_slot_ready(text, bigint) is
+$$Whether there may be room for what waits in a kind for semaphores, and if not, when the next hold of one ends; nothing is locked.
+in_kind: the kind. in_now: the time of the call.
+Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
+--;
 create or replace function _queue_ready_bounded(in_kind text, in_now bigint, in_bounds bigint[], out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -2357,15 +2695,23 @@ create or replace function _queue_ready(in_kind text, in_now bigint, out ready b
 declare
     v_bounds bigint[];
     v_end bigint;
+    v_kind record;
+    v_slot bigint;
 begin
     ready := false;
-    if exists (select from queue_kind k where k.p_kind = in_kind and k.paused) then
+    select k.paused, k.semaphores into v_kind from queue_kind k where k.p_kind = in_kind;
+    if v_kind.paused then
         return;
+    elsif v_kind.semaphores then
+        select s.ready, s.next_at into ready, v_slot from _queue_slot_ready(in_kind, in_now) s;
+        if ready then
+            return;
+        end if;
     end if;
     v_bounds := coalesce(nullif(current_setting(_queue_bounds_name(in_kind), true), '')::bigint[],
         _queue_read_hint(in_kind, in_now));
     if v_bounds[4] > 5000 then -- a look from the start is slow
-        select b.ready, b.next_at into ready, next_at from _queue_ready_bounded(in_kind, in_now, v_bounds) b;
+        select b.ready, least(b.next_at, v_slot) into ready, next_at from _queue_ready_bounded(in_kind, in_now, v_bounds) b;
         return;
     end if;
     select min(d.due_at) into next_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null;
@@ -2379,7 +2725,7 @@ begin
     select min(l.scheduled_at) into v_end from (
         select q.scheduled_at from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
         order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 100) l;
-    next_at := least(next_at, v_end);
+    next_at := least(next_at, v_end, v_slot);
 end $$;
 --;
 comment on function _queue_ready(text, bigint) is
@@ -2747,7 +3093,10 @@ begin
                 where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                     and (o.reserved_at is null or o.scheduled_at <= in_now)
                 order by o.entry + 0 limit in_max - v_gone for update skip locked)) -- + 0: the kind is to find them
-            returning q.source_kind, q.reserved_at, q.order_key),
+            returning q.source_kind, q.reserved_at, q.order_key, q.entry, q.semaphores),
+        s as (
+            update queue_semaphore_slot h set until = in_now
+            where h.entry = any (array(select d.entry from d where d.semaphores is not null))),
         c as (
             insert into queue_count (p_kind, pushed, reserved)
             select v_kind.p_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
@@ -3632,14 +3981,15 @@ of a group, see queue_group, of which a message that is created is a member); or
 of the kind that have the same one are delivered one at a time, in the order in which they were pushed, whatever their priorities and
 delivery times; those behind the first are waiting until that is acked, popped, moved, dead or removed, its retries included. It stays
 with a message as its route does: where that moves to, and where what was pushed onto it while it was held is put in, it is the end
-of the line; while it is a dead letter it is in none).
+of the line; while it is a dead letter it is in none); semaphores (1 to 8 names, see queue_semaphore: it is delivered only where it
+gets a slot of each, and waits in line until then; like a route they stay with it, and a push onto its key doesn't change them; not together with order_key).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-and for a group that has finished.
-Locks: none but the message of that key; waits for another transaction that is putting the same key. With an order_key
+for a group that has finished, for a semaphore that isn't there, and for an order_key together with semaphores.
+Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line, shared, and the one behind it: who wants to end that waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;
 --;
@@ -3716,8 +4066,9 @@ begin
                 continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
-                if v_put.outcome = 'created' and (in_options ? 'route' or v_message.message ? 'route') then
-                    update delayed_queue q set route = _queue_route(in_options, v_message.message)
+                if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
+                    update delayed_queue q
+                    set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
                     where q.p_kind = in_kind and q.p_key = v_own.p_key;
                 end if;
                 if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
@@ -3740,6 +4091,7 @@ begin
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries);
+            perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -3755,10 +4107,133 @@ queue_push; without a key each gets a time-ordered UUID. Duplicates inside the b
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
+for a group that has finished, and for a semaphore that isn't there.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;
+--;
+create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_first boolean, in_now bigint,
+    out tids tid[], out more boolean) language plpgsql as $$
+declare
+    v_ended tid[];
+    v_names text[];
+    v_left bigint[];
+    v_locked text[];
+    v_rooms jsonb;
+    v_lacks text;
+    v_row record;
+begin
+    more := true;
+    select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
+        coalesce(array_agg(q.entry) filter (where not f.fits), '{}')
+    into tids, v_ended, v_left
+    from delayed_queue q, lateral (
+        select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
+            and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
+    where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
+    v_names := array(
+        select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
+        where q.ctid = any (in_tids) and q.source_kind is null and q.scheduled_at <= in_now);
+    if v_ended <> '{}' and in_first then
+        perform _queue_end_expired(v_ended, in_now);
+    elsif v_ended <> '{}' then
+        more := false; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+    end if;
+    if v_names = '{}' then
+        return;
+    end if;
+    v_locked := _queue_slot_lock(v_names, in_first);
+    delete from queue_semaphore_slot h
+    where h.name = any (v_locked) and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
+    select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms from unnest(v_locked) n (name);
+    for v_row in
+        select q.ctid as tid, q.entry, array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
+        from delayed_queue q where q.ctid = any (tids) and q.semaphores is not null and q.source_kind is null
+        order by -q.priority::integer, q.ready_at, q.entry
+    loop
+        v_lacks := (select n.name from unnest(v_row.names) n (name) where (v_rooms ->> n.name)::bigint <= 0 limit 1);
+        if v_row.names <@ v_locked and v_lacks is null then
+            insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, in_until from unnest(v_row.names) n (name);
+            v_rooms := v_rooms || coalesce((
+                select jsonb_object_agg(n.name, (v_rooms ->> n.name)::bigint - 1) from unnest(v_row.names) n (name)), '{}');
+            continue;
+        end if;
+        tids := array_remove(tids, v_row.tid);
+        if v_lacks is null then
+            more := false;
+            continue;
+        end if;
+        v_left := v_left || v_row.entry;
+        update delayed_queue q set ready_at = null, reserved_at = null, reserved_by = null where q.ctid = v_row.tid;
+        insert into queue_semaphore_wait (entry, name, p_kind) values (v_row.entry, v_lacks, in_kind.p_kind)
+        on conflict on constraint queue_semaphore_wait_pkey do update set name = excluded.name;
+    end loop;
+    if v_left <> '{}' then
+        perform _queue_slot_settle(v_left, v_names, false, in_now);
+    end if;
+end $$;
+--;
+comment on function _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint) is
+$$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
+lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
+in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_first: whether the call has
+locked no semaphore before. in_now: the time of the call.
+Result: tids: those that can be delivered; more: false: others are left as they are, and to take more would find them again.
+Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
+--;
+create or replace function _queue_reserve_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
+    in_seed bytea)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text, receipt text) language plpgsql as $$
+declare
+    v_left integer := in_max;
+    v_rounds integer := 0;
+    v_looked boolean := false;
+    v_take record;
+    v_slots record;
+    v_rows integer;
+begin
+    while v_left > 0 and v_rounds < 100 loop
+        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if v_take.tids is null then
+            exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left, in_now) = 0;
+            v_looked := true;
+            continue;
+        end if;
+        v_slots := _queue_slot_take(v_take.tids, in_kind, in_until, v_rounds = 0 and not v_looked, in_now);
+        v_rounds := v_rounds + 1;
+        if v_take.slow then
+            insert into queue_hold (p_kind, until, entries)
+            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_slots.tids)
+            having count(*) > 0;
+        end if;
+        return query
+            with u as (
+                update delayed_queue q
+                set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
+                    secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
+                where q.ctid = any (v_slots.tids)
+                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry, q.secret,
+                    q.ready_at)
+            select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
+                u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
+                u.entry || '-' || encode(u.secret, 'hex')
+            from u order by -u.priority::integer, u.ready_at, u.entry;
+        get diagnostics v_rows = row_count;
+        if v_take.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        end if;
+        v_left := v_left - v_rows;
+        exit when not v_slots.more;
+    end loop;
+end $$;
+--;
+comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea) is
+$$What _queue_reserve_many does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
+or goes to wait in line, and others are looked for.
+The parameters and the result are those of _queue_reserve_many. Locks: the semaphores besides, see _queue_slot_take.$$;
 --;
 create or replace function _queue_reserve_many(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
     in_seed bytea)
@@ -3770,6 +4245,10 @@ declare
     v_take record;
     v_rows integer;
 begin
+    if in_kind.semaphores then
+        return query select m.* from _queue_reserve_slotted(in_kind, in_max, in_now, in_until, in_worker, in_seed) m;
+        return;
+    end if;
     loop
         v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         exit when v_take.tids is null;
@@ -3782,7 +4261,7 @@ begin
                 update delayed_queue q
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_take.tids) and q.pending is null
+                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -3797,8 +4276,12 @@ begin
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
-        perform _queue_end_expired(v_take.tids, in_now);
         v_left := v_left - v_rows;
+        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
+            return query select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed) m; -- the mark of the kind was lost
+            return;
+        end if;
+        perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
 end $$;
@@ -3857,7 +4340,7 @@ begin
         -- most calls: one message that nobody had, from the bounds on, with no other look due; what _queue_take does, in one statement
         update delayed_queue q
         set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker, secret = v_seed
-        where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
                 and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[15])
@@ -3892,11 +4375,59 @@ Result: the columns of the message, times in microseconds, scheduled_at being th
 this delivery and can't be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
+A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
+rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
-Locks: the messages; what others have locked is passed over, so no call waits for another. See _queue_take for the rest.
+Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
+--;
+create or replace function _queue_pop_slotted(in_kind queue_kind, in_max integer, in_now bigint)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text) language plpgsql as $$
+declare
+    v_left integer := in_max;
+    v_rounds integer := 0;
+    v_looked boolean := false;
+    v_entries bigint[] := '{}';
+    v_take record;
+    v_slots record;
+    v_row delayed_queue;
+begin
+    while v_left > 0 and v_rounds < 100 loop
+        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if v_take.tids is null then
+            exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left, in_now) = 0;
+            v_looked := true;
+            continue;
+        end if;
+        v_slots := _queue_slot_take(v_take.tids, in_kind, in_now + 1, v_rounds = 0 and not v_looked, in_now);
+        v_rounds := v_rounds + 1;
+        if v_take.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        end if;
+        for v_row in
+            with d as (delete from delayed_queue q where q.ctid = any (v_slots.tids) returning q.*)
+            select d.* from d order by -d.priority::integer, d.ready_at, d.entry
+        loop
+            insert into queue_count (p_kind, pushed, popped) values (in_kind.p_kind, (v_row.source_kind is null)::integer, 1);
+            perform _queue_keep(v_row, 'popped', null, in_now);
+            v_entries := v_entries || v_row.entry;
+            v_left := v_left - 1;
+            return query select v_row.p_kind, v_row.p_key, v_row.payload, v_row.payload_bytes, v_row.headers, v_row.priority,
+                v_row.scheduled_at, v_row.scheduled_at_initially, v_row.created_at, in_now, v_row.attempts + 1, null::text;
+        end loop;
+        exit when not v_slots.more;
+    end loop;
+    perform _queue_slot_settle(v_entries, null, false, in_now);
+end $$;
+--;
+comment on function _queue_pop_slotted(queue_kind, integer, bigint) is
+$$What _queue_pop_many does for a kind with messages that name semaphores: one of these is taken where there is a slot of each, which
+is free again when the call's transaction ends.
+The parameters and the result are those of _queue_pop_many. Locks: the semaphores besides, see _queue_slot_take.$$;
 --;
 create or replace function _queue_pop_many(in_kind queue_kind, in_max integer, in_now bigint)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -3908,13 +4439,17 @@ declare
     v_take record;
     v_rows integer;
 begin
+    if in_kind.semaphores then
+        return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now) m;
+        return;
+    end if;
     loop
         v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         exit when v_take.tids is null;
         return query
             with d as (
                 delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null
+                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.*, case when v_keeps then q end as message),
@@ -3941,8 +4476,12 @@ begin
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
-        perform _queue_end_expired(v_take.tids, in_now);
         v_left := v_left - v_rows;
+        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
+            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now) m; -- the mark of the kind was lost
+            return;
+        end if;
+        perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
 end $$;
@@ -3993,7 +4532,7 @@ begin
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         -- as in queue_reserve
         delete from delayed_queue q
-        where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
                 and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[15])
@@ -4025,9 +4564,55 @@ comment on function queue_pop(text, integer, jsonb) is
 $$Takes ready messages of a kind and removes them: at most once, there is no way back.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order and
-paused kinds as in queue_reserve.
+paused kinds as in queue_reserve. A message that names semaphores is taken only where there is a slot of each, which it has until the
+transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve.$$;
+--;
+create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds numeric, in_now bigint)
+    returns bigint[] language plpgsql as $$
+declare
+    v_until constant bigint := in_now + in_seconds * 1000000;
+    v_row record;
+    v_extended bigint[] := '{}';
+begin
+    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null order by q.entry for update;
+    perform _queue_slot_lock(array(
+        select distinct a.name
+        from unnest(in_entries, in_secrets) r (entry, secret)
+        join delayed_queue q on q.entry = r.entry and q.secret = r.secret, unnest(q.semaphores) a (name)
+        where in_seconds > 0 and not exists (select from queue_semaphore_slot h where h.entry = q.entry and h.name = a.name)), true);
+    for v_row in
+        select q.entry, q.reserved_at, q.p_kind, array(
+            select s.name from queue_semaphore s
+            where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
+                select from queue_semaphore_slot h where h.entry = q.entry and h.name = s.name) order by 1) as missing
+        from unnest(in_entries, in_secrets) r (entry, secret)
+        join delayed_queue q on q.entry = r.entry and q.secret = r.secret
+        where q.semaphores is not null order by q.entry
+    loop
+        continue when v_row.reserved_at is null or exists (
+            select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);
+        update delayed_queue q set scheduled_at = v_until where q.entry = v_row.entry;
+        update queue_semaphore_slot h set until = v_until where h.entry = v_row.entry;
+        insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, v_until from unnest(v_row.missing) n (name);
+        v_extended := v_extended || v_row.entry;
+        if in_seconds = 0 then
+            perform _queue_wake(v_row.p_kind);
+        end if;
+    end loop;
+    if in_seconds = 0 then
+        perform _queue_slot_settle(v_extended, null, true, in_now);
+    end if;
+    return v_extended;
+end $$;
+--;
+comment on function _queue_extend_slotted(bigint[], bytea[], numeric, bigint) is
+$$Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
+where there is room again, and otherwise not; its ack still counts.
+in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend. in_now: the time of the call.
+Result: the entries that were extended.
+Locks: the messages in the order of their entries; then the semaphores of which one has no slot any more.$$;
 --;
 create or replace function queue_extend(in_receipt text, in_seconds numeric, out receipt text, out outcome text)
     language plpgsql
@@ -4041,9 +4626,13 @@ begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
-    where q.entry = v_receipt.entry and q.secret = v_receipt.secret
+    where q.entry = v_receipt.entry and q.secret = v_receipt.secret and q.semaphores is null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
+    if v_kind is null and _queue_extend_slotted(array[v_receipt.entry], array[v_receipt.secret], in_seconds, v_now) <> '{}' then
+        outcome := 'extended';
+        return;
+    end if;
     outcome := case when v_kind is null then 'lost' else 'extended' end;
     if in_seconds = 0 and v_kind is not null then
         perform _queue_wake(v_kind);
@@ -4053,7 +4642,8 @@ end $$;
 comment on function queue_extend(text, numeric) is
 $$Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and
+where its hold has expired and a slot of one of its semaphores is somebody else's.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.$$;
 --;
@@ -4067,6 +4657,7 @@ declare
     v_outcomes text[];
     v_place bigint;
     v_kind text;
+    v_slotted bigint[];
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
@@ -4074,7 +4665,7 @@ begin
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry = r.entry and q.secret = r.secret
+        where q.entry = r.entry and q.secret = r.secret and q.semaphores is null
         returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';
@@ -4082,6 +4673,14 @@ begin
             perform _queue_wake(v_kind);
         end if;
     end loop;
+    if v_outcomes @> array['lost'] then
+        v_slotted := _queue_extend_slotted(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
+        for i in 1 .. cardinality(v_receipts.entries) loop
+            if v_receipts.entries[i] = any (v_slotted) then
+                v_outcomes[v_receipts.places[i]] := 'extended';
+            end if;
+        end loop;
+    end if;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
@@ -4109,7 +4708,7 @@ begin
     receipt := in_receipt;
     delete from delayed_queue q
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
-        and q.route is null and q.member is null and in_options is null
+        and q.route is null and q.member is null and q.semaphores is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
         select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message, q.order_key
     into v_done;
@@ -4143,7 +4742,7 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, the next in the line of its order key, and where it goes on the first of that line there and the one that has its key there, in the order of their entries.
+Locks: the message, the next in the line of its order key, and where it goes on the first of that line there and the one that has its key there, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
@@ -4167,7 +4766,7 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member) > 0) or in_options is not null as each,
+    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) or in_options is not null as each,
         bool_or(q.order_key is not null) as ordered
     into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
     if v_done.each then
@@ -4230,12 +4829,18 @@ create or replace function queue_nack(in_receipt text, in_options jsonb default 
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
+    v_now constant bigint := queue_now();
+    v_names text[];
     v_receipt record;
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_nack(in_options);
     receipt := in_receipt;
-    outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, queue_now());
+    select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
+    outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, v_now);
+    if v_names is not null then
+        perform _queue_slot_settle(array[v_receipt.entry], v_names, true, v_now);
+    end if;
 end $$;
 --;
 comment on function queue_nack(text, jsonb) is
@@ -4247,7 +4852,7 @@ doesn't count: a snooze, a shutdown; then there is no backoff).
 Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes its
 place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
-Locks: the message, and where it dies its key in the dead-letter kind.$$;
+Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.$$;
 --;
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -4258,19 +4863,22 @@ declare
     v_receipts record;
     v_outcomes text[];
     v_one record;
+    v_names text[];
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_nack(in_options);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
     perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
-        select r.entry, r.secret, r.place from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
+        select r.entry, r.secret, r.place, q.semaphores from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)
         join delayed_queue q on q.entry = r.entry and q.secret = r.secret
         order by q.p_key, q.p_kind
     loop
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
+        v_names := v_names || v_one.semaphores;
     end loop;
+    perform _queue_slot_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
@@ -4288,24 +4896,29 @@ create or replace function queue_move(in_receipt text, in_to_kind text, in_optio
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
+    v_names text[];
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_move(in_to_kind, in_options, v_now);
     perform _queue_lock_moves(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
         array[in_options ->> 'key']);
     receipt := in_receipt;
+    select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
     outcome := _queue_move(v_receipt.entry, v_receipt.secret, in_to_kind, in_options, v_now);
+    if v_names is not null then
+        perform _queue_slot_settle(array[v_receipt.entry], v_names, true, v_now);
+    end if;
 end $$;
 --;
 comment on function queue_move(text, text, jsonb) is
 $$Moves a message on to the next kind, atomically: it is in one of the two at every instant.
 in_receipt: what queue_reserve answered. in_to_kind: the kind, 1 to 95 characters. in_options: payload, headers and key in
-place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there.
+place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there, and it waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the key there;
 duplicate: the key is taken there, the target stays and the source is removed; lost (see queue_ack).
 Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
 PQ004 for a target that is drained, unless it is the kind itself.
-Locks: the message and the one that has its key in the target, in the order of their entries.
+Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss's move-to-queue.$$;
 --;
 create or replace function queue_move_many(in_moves jsonb, in_options jsonb default null)
@@ -4320,6 +4933,7 @@ declare
     v_outcomes text[];
     v_move bigint;
     v_place bigint;
+    v_names text[];
 begin
     if in_moves is null or jsonb_typeof(in_moves) <> 'array' or in_moves @? '$[*] ? (@.type() != "object")' then
         perform _queue_fail('PQ001', 'moves', in_moves::text, 'must be a JSON array of {receipt, to_kind, and move options}');
@@ -4340,9 +4954,11 @@ begin
         array(select v_moves[p.place] ->> 'key' from unnest(v_receipts.places) with ordinality p (place, n) order by p.n))
     loop
         v_place := v_receipts.places[v_move];
+        v_names := v_names || (select q.semaphores from delayed_queue q where q.entry = v_receipts.entries[v_move]);
         v_outcomes[v_place] := _queue_move(v_receipts.entries[v_move], v_receipts.secrets[v_move], v_kinds[v_place],
             v_moves[v_place], v_now);
     end loop;
+    perform _queue_slot_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
@@ -4524,8 +5140,11 @@ create or replace function queue_reap() returns table (worker text, freed intege
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
 begin
-    return query select r.worker, r.freed from _queue_reap(queue_now()) r;
+    return query select r.worker, r.freed from _queue_reap(v_now) r;
+    perform _queue_slot_sweep(v_now);
 end $$;
 --;
 comment on function queue_reap() is
@@ -4537,8 +5156,9 @@ A freed message can be taken from now on, standing last among those of its prior
 and is counted as expired; an error says that the worker is gone; where it was the last delivery that the message may have, it becomes
 a dead letter. The receipt is lost from now on, though nobody else has got the message yet: it will be delivered, and one that was acked after
 that would be done twice. Holds that have expired are free already and stay as they are.
+Slots of semaphores whose holds have ended or expired are given to who waits for them.
 Errors: none.
-Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once.
+Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once; semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;
 --;
 create or replace function queue_stage_begin(in_job text, out part bigint)
@@ -4709,8 +5329,11 @@ begin
     v_held := _queue_stream_held(in_stream, in_batch);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
     from unnest(v_held.entries, v_held.secrets) r (entry, secret)
-    where q.entry = r.entry and q.secret = r.secret;
+    where q.entry = r.entry and q.secret = r.secret and q.semaphores is null;
     get diagnostics extended = row_count;
+    if extended < cardinality(v_held.entries) then
+        extended := extended + cardinality(_queue_extend_slotted(v_held.entries, v_held.secrets, in_seconds, v_now));
+    end if;
     lost := cardinality(v_held.entries) - extended;
 end $$;
 --;
@@ -4800,7 +5423,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when coalesce(q.ready_at, q.due_at) is null then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
 end $$;
 --;
@@ -4829,7 +5452,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when coalesce(q.ready_at, q.due_at) is null then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
                 where l.p_kind = in_kind and l.ready_at is not null
@@ -4842,7 +5465,10 @@ begin
             union all
             (select w.entry, 3, null, w.entry from delayed_queue w
                 where w.p_kind = in_kind and w.order_waits
-                order by w.p_kind, w.order_key, w.entry limit v_most)) p
+                order by w.p_kind, w.order_key, w.entry limit v_most)
+            union all
+            (select w.entry, 3, null, w.entry from queue_semaphore_wait w
+                where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry = p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
@@ -4851,7 +5477,7 @@ comment on function queue_peek(text, integer, jsonb) is
 $$Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time, then what waits in the lines of order keys, which of these is up to the lines where they are more.
+place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.$$;
 --;
@@ -4877,6 +5503,8 @@ begin
         perform _queue_keep(v_row, 'removed', null, v_now);
         if v_row.order_key is not null then
             perform _queue_advance(array[in_kind], array[v_row.order_key], v_now);
+        elsif v_row.semaphores is not null then
+            perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now);
         end if;
         outcome := 'removed';
     end if;
@@ -4887,7 +5515,7 @@ $$Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message, and the next in the line of its order key.$$;
+Locks: the message, the next in the line of its order key, and its semaphores.$$;
 --;
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
@@ -4897,6 +5525,7 @@ declare
     v_now constant bigint := queue_now();
     v_keeps boolean;
     v_orders text[];
+    v_slotted bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -4909,16 +5538,18 @@ begin
             select p.ctid from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             limit in_max_messages for update skip locked))
-        returning q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message),
+        returning q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message, case when q.semaphores is not null then q.entry end as slotted),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0),
     h as (
         insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
-    select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null) into purged, v_orders from d;
+    select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null), array_agg(d.slotted) filter (where d.slotted is not null)
+    into purged, v_orders, v_slotted from d;
     if v_orders is not null then
         perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_orders) o (order_key);
     end if;
+    perform _queue_slot_settle(v_slotted, null, true, v_now) where v_slotted is not null;
 end $$;
 --;
 comment on function queue_purge(text, bigint) is
@@ -5008,6 +5639,7 @@ declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
     v_orders text[];
+    v_slotted bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     lock table queue_kind in share row exclusive mode; -- as queue_define
@@ -5017,11 +5649,12 @@ begin
         where q.entry = any (array(
             select p.entry from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update)) -- + 0: the kind is to find them
-        returning q.source_kind, q.reserved_at, q.order_key),
+        returning q.source_kind, q.reserved_at, q.order_key, case when q.semaphores is not null then q.entry end as slotted),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
-    select array_agg(distinct d.order_key) filter (where d.order_key is not null) into v_orders from d;
+    select array_agg(distinct d.order_key) filter (where d.order_key is not null), array_agg(d.slotted) filter (where d.slotted is not null)
+    into v_orders, v_slotted from d;
     if v_orders is not null then -- what was pushed meanwhile stays
         perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_orders) o (order_key);
     end if;
@@ -5034,6 +5667,7 @@ begin
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
+    perform _queue_slot_settle(v_slotted, null, true, v_now) where v_slotted is not null;
     return next v_kind;
 end $$;
 --;
@@ -5083,6 +5717,7 @@ declare
     v_put record;
     v_entries bigint[];
     v_orders text[];
+    v_names text[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -5113,8 +5748,9 @@ begin
         if v_put.outcome = 'created' then
             update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
             where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
-            if num_nonnulls(v_dead.route, v_dead.member) > 0 then
+            if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
                 perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
+                v_names := v_names || v_dead.semaphores;
             end if;
             if v_dead.source_order_key is not null then
                 v_entries := v_entries || array(
@@ -5131,10 +5767,11 @@ begin
     if v_orders is not null then
         perform _queue_stand(v_entries, v_orders);
     end if;
+    perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
 end $$;
 --;
 comment on function queue_redrive(text, bigint) is
-$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0,
+$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0,
 at the end of the lines of their order keys.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
@@ -5169,17 +5806,59 @@ begin
         pruned := pruned + v_rows;
         v_left := v_left - v_rows;
     end loop;
+    perform _queue_slot_sweep(v_now);
 end $$;
 --;
 comment on function queue_prune(bigint) is
 $$Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
 their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
-past their keep_seconds, and counters, which it folds. Any number of sessions may call it at any time; queue_reserve and
+past their keep_seconds, and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
 Errors: PQ001 for max_rows.
 Locks: the rows; what others have locked is left.$$;
+--;
+create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+begin
+    if char_length(in_name) between 1 and 100 is not true then
+        perform _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
+    elsif in_capacity not between 0 and 1000000 then
+        perform _queue_fail('PQ001', 'capacity', in_capacity::text, 'must be an integer from 0 to 1000000');
+    end if;
+    name := in_name;
+    capacity := in_capacity;
+    perform _queue_slot_lock(array[in_name], true);
+    if in_capacity is null then
+        delete from queue_semaphore s where s.name = in_name;
+        delete from queue_semaphore_slot h where h.name = in_name;
+    else
+        insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
+        on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
+    end if;
+    perform _queue_slot_settle(null, array[in_name], false, v_now);
+end $$;
+--;
+comment on function queue_semaphore(text, bigint) is
+$$Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a push, may be held at once, of
+whatever kinds. A message holds a slot of each that it names from its reserve until its ack, nack or move, or until its hold expires or its worker
+is reaped. One that can't have all waits in line, outside of the ready line, in state waiting; it has none while it waits, so two
+can't block one another.
+When slots get free, those are woken that lack nothing else, the oldest (by entry) first; who lacks more waits on, and can starve where others always take
+what it lacks. It happens in the transaction that ends the hold, or that gives a larger capacity; a hold that has expired is found by
+queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
+Its late ack still counts; a late queue_extend is lost unless there is room.
+in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
+more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it.
+Result: name and capacity, as they are now.
+Errors: PQ001 for name and capacity.
+Locks: the semaphore. All who take or give a slot of it wait for one another's transactions: keep those short.
+Where the idea comes from: Chapman's semaphores.$$;
 --;
 create or replace trigger queue_inbox after insert on queue_inbox
     referencing new table as landed for each statement execute function _queue_take_in();
@@ -5188,7 +5867,8 @@ comment on trigger queue_inbox on queue_inbox is
 $$Pushes the rows of each statement; see _queue_take_in.$$;
 --;
 create or replace view queue_messages as
-select q.p_kind, q.p_key, case when coalesce(q.ready_at, q.due_at) is null then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, n.now) end as state, q.payload, q.payload_bytes, q.headers,
+select q.p_kind, q.p_key, case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
+        else _queue_state(q.reserved_at, q.scheduled_at, n.now) end as state, q.payload, q.payload_bytes, q.headers,
     q.priority, queue_timestamp(q.scheduled_at) as scheduled_at,
     queue_timestamp(q.scheduled_at_initially) as scheduled_at_initially, queue_timestamp(q.created_at) as created_at,
     queue_timestamp(q.reserved_at) as reserved_at, q.attempts, q.max_attempts, q.reserved_by,
@@ -5214,7 +5894,7 @@ m as (
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null and not w.waits) as next_at,
         n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now and not w.waits) as oldest_ready
-    from delayed_queue q cross join n cross join lateral (select coalesce(q.ready_at, q.due_at) is null as waits) w group by q.p_kind, n.now),
+    from delayed_queue q cross join n cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w group by q.p_kind, n.now),
 c as (
     select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved, sum(c.popped)::bigint as popped,
         sum(c.acked)::bigint as acked, sum(c.nacked)::bigint as nacked, sum(c.moved)::bigint as moved,
@@ -5281,6 +5961,16 @@ comment on view queue_groups is
 $$A row a group: its name, the kind of what follows it; state: open, closed (it finishes when all are done), done, failed; how many
 members it has, how many are done, how many are dead; when it was made, when it finished.$$;
 --;
+create or replace view queue_semaphores as
+select s.name, s.capacity,
+    (select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > n.now) as held,
+    (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
+from queue_semaphore s cross join (select queue_now() as now) n;
+--;
+comment on view queue_semaphores is
+$$A row a semaphore: its name and capacity; held: how many messages that name it are held; waiting: how many stand in its line. One
+that lacks several stands in the line of one of them.$$;
+--;
 -- Who may do what. Routines run with the rights of their owner; nothing is for PUBLIC.
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
@@ -5310,6 +6000,7 @@ end $$;
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
     queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_member,
+    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores,
     queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
 --;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
@@ -5345,6 +6036,7 @@ revoke all on function
     _queue_ended(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
     _queue_expire(bigint, bigint),
+    _queue_extend_slotted(bigint[], bytea[], numeric, bigint),
     _queue_fail(text, text, text, text),
     _queue_find_expired(text, bigint, bigint, integer),
     _queue_fold_counts(bigint),
@@ -5365,6 +6057,7 @@ revoke all on function
     _queue_landed(queue_inbox, bigint),
     _queue_last_tick(queue_recurring, bigint),
     _queue_line(text, text[], text[], boolean),
+    _queue_line_up(bigint[]),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -5381,6 +6074,7 @@ revoke all on function
     _queue_number(jsonb, text, numeric, numeric),
     _queue_order_key(jsonb, jsonb),
     _queue_pop_many(queue_kind, integer, bigint),
+    _queue_pop_slotted(queue_kind, integer, bigint),
     _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_prune_by_the_way(text, bigint, bigint),
     _queue_prune_groups(bigint, bigint),
@@ -5400,12 +6094,23 @@ revoke all on function
     _queue_receipts(jsonb),
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
     _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
+    _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea),
     _queue_route(jsonb, jsonb),
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, bigint[], integer, bigint),
     _queue_schedule(jsonb, bigint),
+    _queue_semaphores(jsonb, jsonb),
     _queue_set_paused(text, boolean),
     _queue_settings(text),
+    _queue_slot_lock(text[], boolean),
+    _queue_slot_look(text, bigint, bigint),
+    _queue_slot_next(text, text, bigint, bigint),
+    _queue_slot_pushed(text, text[], text[], boolean, bigint),
+    _queue_slot_ready(text, bigint),
+    _queue_slot_room(text, boolean, bigint),
+    _queue_slot_settle(bigint[], text[], boolean, bigint),
+    _queue_slot_sweep(bigint),
+    _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
@@ -5457,6 +6162,7 @@ revoke all on function
     queue_reserve(text, text, integer, jsonb),
     queue_resume(text),
     queue_schedule(text, text, jsonb, jsonb),
+    queue_semaphore(text, bigint),
     queue_stage_abort(text),
     queue_stage_begin(text),
     queue_stage_publish(jsonb, jsonb),
@@ -5539,10 +6245,11 @@ begin
             queue_schedule(text, text, jsonb, jsonb),
             queue_unschedule(text),
             queue_drain(text),
-            queue_replay(text, jsonb)
+            queue_replay(text, jsonb),
+            queue_semaphore(text, bigint)
             to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
-        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups to queue_operator;
+        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups, queue_semaphores to queue_operator;
     end if;
 end $$;

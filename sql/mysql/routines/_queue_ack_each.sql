@@ -2,13 +2,11 @@ drop procedure if exists _queue_ack_each;
 delimiter $$
 create procedure _queue_ack_each(in in_list longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
     in in_number int, out out_outcomes longtext character set ascii)
-    comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with something
-to keep.
-in_list: the receipts, as _queue_receipts answers them. in_options: those of queue_ack, checked. in_now: the time of the call. in_number:
-how many receipts were given.
+    comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
+in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end.
+as _queue_members_end and _queue_slot_settle.
 differs: the result is out_outcomes, a letter each.'
 begin
     declare v_entry, v_member bigint;

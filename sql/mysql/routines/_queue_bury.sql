@@ -9,7 +9,7 @@ differs: one message, because a procedure has no arrays; whoever ends many goes 
 begin
     declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_errors, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bytes longblob;
     declare v_priority smallint;
@@ -21,8 +21,8 @@ begin
     declare v_created int default 0;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors, q.attempts,
-        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key)
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order
+        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
@@ -32,9 +32,11 @@ begin
     while v_created = 0 do
         set v_letter = uuid_short() & 9223372036854775807;
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key)
+            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member,
+            source_order_key, semaphores)
         values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes, v_headers,
-            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_kind, v_key, v_priority, v_route, v_member, v_order)
+            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_kind, v_key, v_priority, v_route, v_member,
+            v_order, v_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
         select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_kind and q.source_key = v_key;

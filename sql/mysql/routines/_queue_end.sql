@@ -2,7 +2,7 @@ drop procedure if exists _queue_end;
 delimiter $$
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
     comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed onto it
-while it was held, as a new entry with the same route before it; which is
+while it was held, as a new entry with the same route before it, and the same semaphores; which is
 the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is pending, and
 nothing is kept. in_to_kind: where it went, NULL: nowhere.
@@ -12,7 +12,7 @@ a parameter.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_max_attempts int;
@@ -22,8 +22,8 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key
-    into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order
+    select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
+    into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select k.history_seconds > 0, k.dedup_seconds > 0 into v_history, v_dedup from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
@@ -53,6 +53,8 @@ begin
     delete q from delayed_queue q where q.entry = in_entry;
     if v_order is not null then
         call _queue_advance(v_kind, v_order, in_entry, in_now);
+    elseif v_semaphores is not null then
+        call _queue_slot_note(in_entry, v_semaphores);
     end if;
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
@@ -60,8 +62,10 @@ begin
         if (v_route is not null or v_member is not null) and v_outcome = 'created' then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;
-        if v_outcome = 'created' then
+        if v_order is not null and v_outcome = 'created' then
             call _queue_stand(v_kind, v_key, v_order);
+        elseif v_semaphores is not null and v_outcome = 'created' then
+            call _queue_follow_slots(v_kind, v_key, v_semaphores);
         end if;
     end if;
 end $$

@@ -58,6 +58,10 @@ begin
             from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
             /*M!100600 set statement sql_safe_updates = 0 for */
+            update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j -- for whoever wants them
+                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+            set h.until = in_now;
+            /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
             call _queue_advance_each(coalesce(v_lines, '[]'), in_now);

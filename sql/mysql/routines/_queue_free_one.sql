@@ -8,12 +8,12 @@ Locks: as _queue_bury where it dies.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
-    declare v_errors longtext character set utf8mb4;
+    declare v_errors, v_semaphores longtext character set utf8mb4;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_pending boolean;
     declare continue handler for not found begin end;
-    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by
-    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by
+    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores
+    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select k.max_attempts into v_most from queue_kind k where k.p_kind = v_kind;
     if v_attempts >= coalesce(v_max_attempts, v_most) then
@@ -27,6 +27,7 @@ begin
         set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
             q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
         where q.entry = in_entry;
+        call _queue_slot_note(in_entry, v_semaphores);
     end if;
 end $$
 delimiter ;

@@ -12,7 +12,7 @@ move: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_other_headers, v_shape, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
     declare v_attempts, v_max_attempts int;
@@ -21,8 +21,8 @@ move: begin
     declare v_draining boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -61,8 +61,10 @@ move: begin
     elseif v_member is not null then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
     end if;
-    if out_outcome = 'created' then
+    if v_order is not null and out_outcome = 'created' then
         call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
+    elseif v_semaphores is not null and out_outcome = 'created' then
+        call _queue_follow_slots(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end $$

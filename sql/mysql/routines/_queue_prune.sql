@@ -27,5 +27,6 @@ begin
             set v_left = v_left - v_rows;
         end if;
     end while;
+    call _queue_slot_sweep(v_now);
 end $$
 delimiter ;

@@ -24,7 +24,7 @@ begin
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
     set out_outcomes = null, out_made = null;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') is not true
+    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
         and json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
     end if;

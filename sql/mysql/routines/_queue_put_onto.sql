@@ -14,7 +14,7 @@ begin
     declare v_content boolean default in_on_duplicate in ('replace', 'keep_time');
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
     declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at bigint;
-    declare v_newer, v_placed boolean;
+    declare v_newer, v_placed, v_slotted boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has another entry
     select q.entry into v_seen from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
@@ -23,8 +23,8 @@ begin
         select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     end if;
     select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
-        coalesce(q.ready_at, q.due_at) is not null
-    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed
+        q.order_waits is not true, q.semaphores is not null
+    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_slotted
     from delayed_queue q where q.entry = v_entry for update;
     if v_entry is null then
         set out_outcome = null;
@@ -54,6 +54,9 @@ begin
             q.attempts = if(v_reserved_at is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
+        if v_slotted then
+            call _queue_line_up(v_entry);
+        end if;
         set out_outcome = 'replaced';
     end if;
 end $$

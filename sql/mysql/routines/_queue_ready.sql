@@ -9,9 +9,9 @@ differs: what another transaction has locked isn''t ready: it may go on for long
 no waiting. It says nothing of the future: nobody listens here.'
 begin
     declare v_found bigint;
-    declare v_paused boolean default false;
+    declare v_paused, v_slotted boolean default false;
     declare continue handler for not found begin end;
-    select k.paused into v_paused from queue_kind k where k.p_kind = in_kind;
+    select k.paused, k.semaphores into v_paused, v_slotted from queue_kind k where k.p_kind = in_kind;
     if not v_paused then
         -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
         select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
@@ -34,5 +34,8 @@ begin
         end if;
     end if;
     set out_ready = v_found is not null;
+    if v_slotted and not v_paused and not out_ready then
+        call _queue_slot_ready(in_kind, in_now, out_ready);
+    end if;
 end $$
 delimiter ;

@@ -8,7 +8,7 @@ differs: on PostgreSQL it is a part of queue_redrive.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_errors, v_route longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_draining int;
@@ -16,8 +16,8 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
-        q.scheduled_at_initially, q.route, q.member, q.source_order_key
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order
+        q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
     set out_went = false;
@@ -32,7 +32,11 @@ begin
         if v_route is not null or v_member is not null then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;
-        call _queue_stand(v_kind, v_key, v_order);
+        if v_order is not null then
+            call _queue_stand(v_kind, v_key, v_order);
+        elseif v_semaphores is not null then
+            call _queue_follow_slots(v_kind, v_key, v_semaphores);
+        end if;
         call _queue_forget(in_entry);
     end if;
 end $$

@@ -22,7 +22,7 @@ begin
         call queue_now(v_now);
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
-        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null,
+        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null or k.semaphores,
             k.history_seconds > 0 or k.dedup_seconds > 0
         into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
         if v_landed is not null or v_special then
@@ -33,7 +33,7 @@ begin
             select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and v_now;
             if v_due is null then
-                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most)
+                select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, v_most)
                 into out_entry, v_expired, v_ends
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now

@@ -2,13 +2,15 @@ drop procedure if exists _queue_reserve_many;
 delimiter $$
 create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
     out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'What _queue_reserve doesn''t do itself: the general way of queue_reserve.
-The parameters, the result and the errors are those of _queue_reserve.'
+    comment 'What queue_reserve does in all cases but the most frequent.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+Result and locks: those of queue_reserve.'
 begin
     declare v_now, v_until bigint;
     declare v_timeout, v_given decimal(30,6) default null;
     declare v_most, v_number, v_expired int;
-    declare v_paused, v_keeps boolean default false;
+    declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
@@ -19,8 +21,9 @@ begin
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_worker(v_worker);
-    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires from queue_kind k where k.p_kind = in_kind;
+    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds,
+        k.semaphores
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds', 'options');
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
@@ -34,7 +37,11 @@ begin
         call _queue_use(in_kind, v_expires, v_now);
     end if;
     if not v_paused then
-        call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
+        if v_slotted then
+            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, out_entries, v_number, v_expired);
+        else
+            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
+        end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);

@@ -15,7 +15,7 @@ begin
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0;
     if in_max = 1 then -- the most frequent call, without a set
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
-            q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
         into out_entries, out_number, out_expired, out_ends
         from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
@@ -25,7 +25,7 @@ begin
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
-            select q.entry, q.reserved_at, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
             where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;

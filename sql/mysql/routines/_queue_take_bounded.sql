@@ -30,7 +30,7 @@ take: begin
         leave take;
     end if;
     set v_low = least(json_extract(v_bounds, '$[8]') + 0, in_now);
-    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+    select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
     into out_entry, out_expired, v_ends, v_at
     from delayed_queue q force index (delayed_queue_ready)
     where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now

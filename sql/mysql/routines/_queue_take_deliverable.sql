@@ -5,13 +5,20 @@ create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 c
     comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
 in_shape: payload_shape of the kind. The other parameters, the result and the locks are those of _queue_take; out_expired counts what
 was ended too.'
-begin
+take: begin
     declare v_ends, v_ended, v_expired, v_more int default 0;
     set v_ended = 1;
     while v_ended > 0 do
         call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
+            if v_ends > 0 and exists (
+                select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
+                -- the mark of the kind was lost
+                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, out_entries, out_number, out_expired);
+                leave take;
+            end if;
             call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
             set v_expired = v_expired + v_more;
         end if;

@@ -70,7 +70,8 @@ begin
             where k.p_kind = in_kind;
             call _queue_define_expires(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds
+                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
+                k.semaphores
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;

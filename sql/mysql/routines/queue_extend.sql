@@ -3,7 +3,8 @@ delimiter $$
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds decimal(30,6))
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and
+where its hold has expired and a slot of one of its semaphores is somebody else''s.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
@@ -11,6 +12,8 @@ begin
     declare v_tries int default 0;
     declare v_now, v_entry, v_found bigint;
     declare v_secret binary(16);
+    declare v_slotted boolean;
+    declare v_outcome longtext character set ascii;
     declare continue handler for not found begin end;
     again: loop
         begin
@@ -20,8 +23,14 @@ begin
             call queue_now(v_now);
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_seconds(in_seconds);
-            select q.entry into v_found from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
-            update delayed_queue q set q.scheduled_at = v_now + in_seconds * 1000000 where q.entry = v_found;
+            set v_outcome = 'l';
+            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+            if v_slotted then
+                call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
+                set v_found = if(v_outcome = 'e', v_found, null);
+            else
+                update delayed_queue q set q.scheduled_at = v_now + in_seconds * 1000000 where q.entry = v_found;
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;

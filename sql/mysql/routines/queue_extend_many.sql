@@ -11,13 +11,14 @@ begin
     declare v_tries int default 0;
     declare v_now, v_until, v_entry bigint;
     declare v_number, v_place int;
-    declare v_list longtext character set utf8mb4;
+    declare v_slotted boolean;
+    declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     again: loop
         begin
             declare v_done boolean default false;
             declare c cursor for
-                select q.entry, r.place
+                select q.entry, r.place, q.semaphores is not null
                 from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -29,20 +30,27 @@ begin
             call _queue_receipts(in_receipts, v_list, v_number);
             call _queue_check_seconds(in_seconds);
             set v_until = v_now + in_seconds * 1000000;
-            set v_outcomes = repeat('l', v_number);
+            set v_outcomes = repeat('l', v_number), v_slots = null;
             open c;
             messages: loop
                 begin
                     declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_place;
+                    fetch c into v_entry, v_place, v_slotted;
                 end;
                 if v_done then
                     leave messages;
                 end if;
-                update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
-                set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+                if v_slotted then
+                    set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
+                else
+                    update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+                    set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+                end if;
             end loop;
             close c;
+            if v_slots is not null then
+                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;

@@ -18,7 +18,8 @@ begin
     call _queue_check_key(in_key, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     call _queue_commit(v_own);

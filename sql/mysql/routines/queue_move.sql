@@ -4,12 +4,12 @@ create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_k
     in in_options longtext character set utf8mb4)
     comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
 in_receipt: what queue_reserve answered. in_to_kind: the kind, 1 to 95 characters. in_options: payload, headers and key in
-place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there.
+place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there, and it waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the key there;
 duplicate: the key is taken there, the target stays and the source is removed; lost (see queue_ack).
 Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
 PQ004 for a target that is drained, unless it is the kind itself.
-Locks: the message and the one that has its key in the target, in the order of their entries.
+Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
     declare v_own boolean;

@@ -9,7 +9,7 @@ doesn''t count: a snooze, a shutdown; then there is no backoff).
 Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes its
 place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
-Locks: the message, and where it dies its key in the dead-letter kind.'
+Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;

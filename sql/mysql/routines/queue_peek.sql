@@ -5,7 +5,7 @@ create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!800
     comment 'Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time, then what waits in the lines of order keys, which of these is up to the lines where they are more.
+place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.'
 begin
@@ -20,7 +20,8 @@ begin
     call _queue_check_options(in_options, '', 'options');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from (
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
@@ -35,7 +36,10 @@ begin
         union all
         (select w.entry, 3, null, w.entry from queue_order_waiting w
             where w.p_kind = in_kind
-            order by w.p_kind, w.order_key, w.entry limit v_most)) p
+            order by w.p_kind, w.order_key, w.entry limit v_most)
+        union all
+        (select w.entry, 3, null, w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+            where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
         straight_join delayed_queue q force index (primary) on q.entry = p.entry
     order by p.part, p.turn, p.place, p.entry limit v_most;
     call _queue_commit(v_own);

@@ -16,14 +16,15 @@ of a group, see queue_group, of which a message that is created is a member); or
 of the kind that have the same one are delivered one at a time, in the order in which they were pushed, whatever their priorities and
 delivery times; those behind the first are waiting until that is acked, popped, moved, dead or removed, its retries included. It stays
 with a message as its route does: where that moves to, and where what was pushed onto it while it was held is put in, it is the end
-of the line; while it is a dead letter it is in none).
+of the line; while it is a dead letter it is in none); semaphores (1 to 8 names, see queue_semaphore: it is delivered only where it
+gets a slot of each, and waits in line until then; like a route they stay with it, and a push onto its key doesn''t change them; not together with order_key).
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
 outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-and for a group that has finished.
-Locks: none but the message of that key; waits for another transaction that is putting the same key. With an order_key
+for a group that has finished, for a semaphore that isn''t there, and for an order_key together with semaphores.
+Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line, shared, and the one behind it: who wants to end that waits until this transaction has ended.
 differs: the line itself is locked.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'

@@ -12,5 +12,8 @@ begin
     declare v_scheduled_at bigint;
     call _queue_check_payload(in_payload, 'payload');
     call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, out_outcome);
+    if @pyqueue_slot_names is not null then
+        call _queue_slot_end();
+    end if;
 end $$
 delimiter ;

@@ -9,8 +9,9 @@ A freed message can be taken from now on, standing last among those of its prior
 and is counted as expired; an error says that the worker is gone; where it was the last delivery that the message may have, it becomes
 a dead letter. The receipt is lost from now on, though nobody else has got the message yet: it will be delivered, and one that was acked after
 that would be done twice. Holds that have expired are free already and stay as they are.
+Slots of semaphores whose holds have ended or expired are given to who waits for them.
 Errors: none.
-Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once.
+Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once; semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.'
 begin
     declare v_tries int default 0;
@@ -24,6 +25,7 @@ begin
             call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_reap(v_now, 1000, v_reaped);
+            call _queue_slot_sweep(v_now);
             call _queue_commit(v_own);
             leave again;
         end;

@@ -8,10 +8,12 @@ Result: the columns of the message, times in microseconds, scheduled_at being th
 this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
+A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
+rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
-Locks: the messages; what others have locked is passed over, so no call waits for another. See _queue_take for the rest.
+Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
 begin
     declare v_own boolean;

@@ -11,7 +11,8 @@ begin
     declare v_tries int default 0;
     declare v_now, v_until, v_extended bigint;
     declare v_number int;
-    declare v_list longtext character set utf8mb4;
+    declare v_list, v_slots longtext character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
     again: loop
         begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
@@ -23,13 +24,23 @@ begin
             set v_until = v_now + in_seconds * 1000000;
             call _queue_stream_held(in_stream, in_batch, v_list, v_number);
             call _queue_lock(v_list);
-            select count(*) into v_extended
+            select coalesce(sum(q.semaphores is null), 0) into v_extended
             from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret);
             /*M!100600 set statement sql_safe_updates = 0 for */
             update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.semaphores is null
             set q.scheduled_at = v_until;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.entry, r.place)) into v_slots
+            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            where q.semaphores is not null;
+            if v_slots is not null then
+                set v_outcomes = repeat('l', v_number);
+                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+                set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;

@@ -4,7 +4,8 @@
 -- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_messages as
 select q.p_kind, q.p_key,
-    case when coalesce(q.ready_at, q.due_at) is null then 'waiting' when q.reserved_at is null then if(q.scheduled_at <= n.now, 'ready', 'scheduled')
+    case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+        when q.reserved_at is null then if(q.scheduled_at <= n.now, 'ready', 'scheduled')
         else if(q.scheduled_at <= n.now, 'expired', 'reserved') end as state,
     q.payload, q.payload_bytes, q.headers, q.priority,
     timestamp '1970-01-01 00:00:00.000000' + interval q.scheduled_at microsecond as scheduled_at,

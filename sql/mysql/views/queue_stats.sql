@@ -20,7 +20,7 @@ from (
         count(case when q.reserved_at is null and q.scheduled_at > n.now and coalesce(q.ready_at, q.due_at) is not null then 1 end) as scheduled,
         count(case when q.reserved_at is not null and q.scheduled_at > n.now then 1 end) as reserved,
         count(case when q.reserved_at is not null and q.scheduled_at <= n.now then 1 end) as expired,
-        count(case when coalesce(q.ready_at, q.due_at) is null then 1 end) as waiting,
+        count(case when coalesce(q.ready_at, q.due_at, q.reserved_at) is null then 1 end) as waiting,
         count(*) as total,
         min(case when q.scheduled_at > n.now and q.reserved_at is null and coalesce(q.ready_at, q.due_at) is not null then q.scheduled_at end) as next_at,
         max(case when q.reserved_at is null and q.scheduled_at <= n.now and coalesce(q.ready_at, q.due_at) is not null then n.now - q.scheduled_at end) as oldest_ready,

@@ -16,11 +16,11 @@ begin
         v_suffix := '';
         loop
             insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key)
+                scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key, semaphores)
             values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
                 v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
                 v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority, v_dead.route,
-                v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key))
+                v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key), v_dead.semaphores)
             on conflict on constraint delayed_queue_pkey do nothing
             returning entry into v_letter;
             exit when found;

@@ -43,7 +43,10 @@ begin
                 where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                     and (o.reserved_at is null or o.scheduled_at <= in_now)
                 order by o.entry + 0 limit in_max - v_gone for update skip locked)) -- + 0: the kind is to find them
-            returning q.source_kind, q.reserved_at, q.order_key),
+            returning q.source_kind, q.reserved_at, q.order_key, q.entry, q.semaphores),
+        s as (
+            update queue_semaphore_slot h set until = in_now
+            where h.entry = any (array(select d.entry from d where d.semaphores is not null))),
         c as (
             insert into queue_count (p_kind, pushed, reserved)
             select v_kind.p_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)

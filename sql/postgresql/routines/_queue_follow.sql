@@ -2,8 +2,11 @@ create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_
 declare
     v_entry bigint;
 begin
-    update delayed_queue q set route = in_row.route, member = in_row.member
+    update delayed_queue q set route = in_row.route, member = in_row.member, semaphores = in_row.semaphores
     where q.p_kind = in_kind and q.p_key = in_key returning q.entry into v_entry;
+    if in_row.semaphores is not null then
+        perform _queue_line_up(array[v_entry]);
+    end if;
     update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at is null;
     if in_row.order_key is not null then
         perform _queue_stand(array[v_entry], array[in_row.order_key]);
@@ -11,6 +14,7 @@ begin
 end $$;
 
 comment on function _queue_follow(delayed_queue, text, text) is
-$$A new entry goes the way of the old one: has its route, is the member that it was, and stands at the end of the line of its order key.
+$$A new entry goes the way of the old one: has its route, waits for its semaphores, is the member that it was, and stands at the end of
+the line of its order key.
 Locks: as _queue_stand.
 in_row: the old one. in_kind, in_key: the new one.$$;

@@ -30,6 +30,7 @@ begin
     end if;
     insert into queue_count (p_kind, reserved, expired)
     select q.p_kind, count(*), count(*) from delayed_queue q where q.entry = any (v_entries) group by q.p_kind;
+    update queue_semaphore_slot h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
     perform _queue_wake(k.p_kind) from (
         select distinct q.p_kind from delayed_queue q where q.entry = any (v_entries)) k;
     for v_row in

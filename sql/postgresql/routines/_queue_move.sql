@@ -11,7 +11,8 @@ begin
     if not found then
         return 'lost';
     end if;
-    insert into queue_count (p_kind, pushed, moved, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, 1);
+    insert into queue_count (p_kind, pushed, moved, reserved)
+    values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, (v_row.reserved_at is not null)::integer);
     perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
     if v_row.order_key is not null then
         perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
@@ -39,7 +40,7 @@ begin
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
-    if num_nonnulls(v_row.route, v_member, v_row.order_key) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(v_row.route, v_member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_member is not null then
         perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);

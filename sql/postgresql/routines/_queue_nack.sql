@@ -13,7 +13,7 @@ begin
         return 'lost';
     end if;
     v_kind := _queue_settings(v_row.p_kind);
-    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, 1);
+    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
     if in_options ? 'payload' then
         if v_kind.payload_shape is not null then
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
@@ -43,6 +43,9 @@ begin
         attempts = q.attempts - case when v_counts then 0 else 1 end,
         errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
     where q.entry = in_entry;
+    if v_row.semaphores is not null then
+        perform _queue_line_up(array[in_entry]);
+    end if;
     perform _queue_wake(v_row.p_kind, v_row.p_key);
     return 'retry';
 end $$;

@@ -8,13 +8,17 @@ declare
     v_take record;
     v_rows integer;
 begin
+    if in_kind.semaphores then
+        return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now) m;
+        return;
+    end if;
     loop
         v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         exit when v_take.tids is null;
         return query
             with d as (
                 delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null
+                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.*, case when v_keeps then q end as message),
@@ -41,8 +45,12 @@ begin
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
-        perform _queue_end_expired(v_take.tids, in_now);
         v_left := v_left - v_rows;
+        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
+            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now) m; -- the mark of the kind was lost
+            return;
+        end if;
+        perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
 end $$;

@@ -54,6 +54,9 @@ begin
         perform _queue_enrol(array[in_options ->> 'group'], array(
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
+    if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
+        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options), outcome = 'created', v_now);
+    end if;
 end $$;
 
 comment on function _queue_push(text, text, jsonb, bytea, jsonb) is

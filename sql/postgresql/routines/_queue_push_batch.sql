@@ -5,6 +5,7 @@ declare
     v_route constant jsonb := _queue_route(in_options);
     v_order constant text := _queue_order_key(in_options);
     v_heads jsonb;
+    v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
     v_keys text[];
     v_entries bigint[];
@@ -30,20 +31,22 @@ begin
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
             v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
-            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits
+            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits, v_semaphores as semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
-            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end
+            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
+            _queue_semaphores(in_options, e.message)
         from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
     f as materialized (
         select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits)
+            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits, semaphores)
         select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
-            f.max_attempts, case when f.scheduled_at <= in_now and f.waits is null then f.scheduled_at end,
-            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits
+            f.max_attempts, case when f.scheduled_at <= in_now and num_nonnulls(f.waits, f.semaphores) = 0 then f.scheduled_at end,
+            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits,
+            f.semaphores
         from f
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
@@ -65,6 +68,9 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
         perform _queue_enrol(v_groups, v_members);
+    end if;
+    if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
+        perform _queue_slot_settle(null, _queue_line_up(v_entries), true, in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end

@@ -3,7 +3,7 @@ create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out on_duplicate text) language plpgsql as $$
 begin
     perform _queue_check_options(in_options,
-        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key}');
+        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key, semaphores}');
     scheduled_at := _queue_schedule(in_options, in_now);
     priority := coalesce(_queue_integer(in_options, 'priority', -32768, 32767), 0);
     headers := _queue_check_headers(in_options -> 'headers');
@@ -15,6 +15,7 @@ begin
     end if;
     perform _queue_route(in_options);
     perform _queue_order_key(in_options);
+    perform _queue_semaphores(in_options);
     if char_length(_queue_text(in_options, 'group')) not between 1 and 100 then
         perform _queue_fail('PQ002', 'group', in_options ->> 'group', 'must have 1 to 100 characters');
     end if;
@@ -23,6 +24,6 @@ end $$;
 comment on function _queue_push_options(jsonb, bigint) is
 $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, which _queue_route answers, order_key, which _queue_order_key does, and group, which is
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
 for _queue_enrol.
-Errors: PQ002, and PQ003 for headers.$$;
+Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn't there.$$;

@@ -34,11 +34,14 @@ begin
         pending = null, pending_bytes = null,
         scheduled_at = v_at,
         -- what waits in a line goes on waiting
-        ready_at = case when v_at <= in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
-        due_at = case when v_at > in_now and num_nonnulls(q.ready_at, q.due_at) > 0 then v_at end,
+        ready_at = case when v_at <= in_now and q.order_waits is null then v_at end,
+        due_at = case when v_at > in_now and q.order_waits is null then v_at end,
         attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
+    if v_old.semaphores is not null then
+        perform _queue_line_up(array[v_old.entry]);
+    end if;
     perform _queue_wake(in_kind, in_key);
     return 'replaced';
 end $$;

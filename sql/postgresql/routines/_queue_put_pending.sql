@@ -8,13 +8,13 @@ begin
     in_row := _queue_newest(in_row);
     v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
         in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
-    if num_nonnulls(in_row.route, in_row.member, in_row.order_key) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
     end if;
 end $$;
 
 comment on function _queue_put_pending(delayed_queue, bigint) is
 $$Puts in what was pushed onto a message while somebody held it, as a new entry, once that delivery is done. It
-has the same route before it, is the same member, and stands at the end of the line of its order key.
+has the same route before it, names the same semaphores, is the same member, and stands at the end of the line of its order key.
 in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed; nothing happens where nothing was pushed onto it.
 in_now: the time of the call.$$;

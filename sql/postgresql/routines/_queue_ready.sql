@@ -2,15 +2,23 @@ create or replace function _queue_ready(in_kind text, in_now bigint, out ready b
 declare
     v_bounds bigint[];
     v_end bigint;
+    v_kind record;
+    v_slot bigint;
 begin
     ready := false;
-    if exists (select from queue_kind k where k.p_kind = in_kind and k.paused) then
+    select k.paused, k.semaphores into v_kind from queue_kind k where k.p_kind = in_kind;
+    if v_kind.paused then
         return;
+    elsif v_kind.semaphores then
+        select s.ready, s.next_at into ready, v_slot from _queue_slot_ready(in_kind, in_now) s;
+        if ready then
+            return;
+        end if;
     end if;
     v_bounds := coalesce(nullif(current_setting(_queue_bounds_name(in_kind), true), '')::bigint[],
         _queue_read_hint(in_kind, in_now));
     if v_bounds[4] > 5000 then -- a look from the start is slow
-        select b.ready, b.next_at into ready, next_at from _queue_ready_bounded(in_kind, in_now, v_bounds) b;
+        select b.ready, least(b.next_at, v_slot) into ready, next_at from _queue_ready_bounded(in_kind, in_now, v_bounds) b;
         return;
     end if;
     select min(d.due_at) into next_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null;
@@ -24,7 +32,7 @@ begin
     select min(l.scheduled_at) into v_end from (
         select q.scheduled_at from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
         order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 100) l;
-    next_at := least(next_at, v_end);
+    next_at := least(next_at, v_end, v_slot);
 end $$;
 
 comment on function _queue_ready(text, bigint) is

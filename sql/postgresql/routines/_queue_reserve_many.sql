@@ -8,6 +8,10 @@ declare
     v_take record;
     v_rows integer;
 begin
+    if in_kind.semaphores then
+        return query select m.* from _queue_reserve_slotted(in_kind, in_max, in_now, in_until, in_worker, in_seed) m;
+        return;
+    end if;
     loop
         v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         exit when v_take.tids is null;
@@ -20,7 +24,7 @@ begin
                 update delayed_queue q
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_take.tids) and q.pending is null
+                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -35,8 +39,12 @@ begin
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
-        perform _queue_end_expired(v_take.tids, in_now);
         v_left := v_left - v_rows;
+        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
+            return query select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed) m; -- the mark of the kind was lost
+            return;
+        end if;
+        perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
 end $$;

@@ -19,7 +19,7 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member) > 0) or in_options is not null as each,
+    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) or in_options is not null as each,
         bool_or(q.order_key is not null) as ordered
     into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
     if v_done.each then

@@ -6,6 +6,7 @@ declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
     v_orders text[];
+    v_slotted bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     lock table queue_kind in share row exclusive mode; -- as queue_define
@@ -15,11 +16,12 @@ begin
         where q.entry = any (array(
             select p.entry from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update)) -- + 0: the kind is to find them
-        returning q.source_kind, q.reserved_at, q.order_key),
+        returning q.source_kind, q.reserved_at, q.order_key, case when q.semaphores is not null then q.entry end as slotted),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
-    select array_agg(distinct d.order_key) filter (where d.order_key is not null) into v_orders from d;
+    select array_agg(distinct d.order_key) filter (where d.order_key is not null), array_agg(d.slotted) filter (where d.slotted is not null)
+    into v_orders, v_slotted from d;
     if v_orders is not null then -- what was pushed meanwhile stays
         perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_orders) o (order_key);
     end if;
@@ -32,6 +34,7 @@ begin
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
+    perform _queue_slot_settle(v_slotted, null, true, v_now) where v_slotted is not null;
     return next v_kind;
 end $$;
 

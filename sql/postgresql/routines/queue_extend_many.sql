@@ -8,6 +8,7 @@ declare
     v_outcomes text[];
     v_place bigint;
     v_kind text;
+    v_slotted bigint[];
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
@@ -15,7 +16,7 @@ begin
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry = r.entry and q.secret = r.secret
+        where q.entry = r.entry and q.secret = r.secret and q.semaphores is null
         returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';
@@ -23,6 +24,14 @@ begin
             perform _queue_wake(v_kind);
         end if;
     end loop;
+    if v_outcomes @> array['lost'] then
+        v_slotted := _queue_extend_slotted(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
+        for i in 1 .. cardinality(v_receipts.entries) loop
+            if v_receipts.entries[i] = any (v_slotted) then
+                v_outcomes[v_receipts.places[i]] := 'extended';
+            end if;
+        end loop;
+    end if;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 

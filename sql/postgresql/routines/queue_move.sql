@@ -5,22 +5,27 @@ create or replace function queue_move(in_receipt text, in_to_kind text, in_optio
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
+    v_names text[];
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_move(in_to_kind, in_options, v_now);
     perform _queue_lock_moves(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
         array[in_options ->> 'key']);
     receipt := in_receipt;
+    select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
     outcome := _queue_move(v_receipt.entry, v_receipt.secret, in_to_kind, in_options, v_now);
+    if v_names is not null then
+        perform _queue_slot_settle(array[v_receipt.entry], v_names, true, v_now);
+    end if;
 end $$;
 
 comment on function queue_move(text, text, jsonb) is
 $$Moves a message on to the next kind, atomically: it is in one of the two at every instant.
 in_receipt: what queue_reserve answered. in_to_kind: the kind, 1 to 95 characters. in_options: payload, headers and key in
-place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there.
+place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there, and it waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the key there;
 duplicate: the key is taken there, the target stays and the source is removed; lost (see queue_ack).
 Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
 PQ004 for a target that is drained, unless it is the kind itself.
-Locks: the message and the one that has its key in the target, in the order of their entries.
+Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss's move-to-queue.$$;

@@ -10,6 +10,7 @@ declare
     v_outcomes text[];
     v_move bigint;
     v_place bigint;
+    v_names text[];
 begin
     if in_moves is null or jsonb_typeof(in_moves) <> 'array' or in_moves @? '$[*] ? (@.type() != "object")' then
         perform _queue_fail('PQ001', 'moves', in_moves::text, 'must be a JSON array of {receipt, to_kind, and move options}');
@@ -30,9 +31,11 @@ begin
         array(select v_moves[p.place] ->> 'key' from unnest(v_receipts.places) with ordinality p (place, n) order by p.n))
     loop
         v_place := v_receipts.places[v_move];
+        v_names := v_names || (select q.semaphores from delayed_queue q where q.entry = v_receipts.entries[v_move]);
         v_outcomes[v_place] := _queue_move(v_receipts.entries[v_move], v_receipts.secrets[v_move], v_kinds[v_place],
             v_moves[v_place], v_now);
     end loop;
+    perform _queue_slot_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 

@@ -3,12 +3,18 @@ create or replace function queue_nack(in_receipt text, in_options jsonb default 
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
+    v_now constant bigint := queue_now();
+    v_names text[];
     v_receipt record;
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_nack(in_options);
     receipt := in_receipt;
-    outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, queue_now());
+    select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
+    outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, v_now);
+    if v_names is not null then
+        perform _queue_slot_settle(array[v_receipt.entry], v_names, true, v_now);
+    end if;
 end $$;
 
 comment on function queue_nack(text, jsonb) is
@@ -20,4 +26,4 @@ doesn't count: a snooze, a shutdown; then there is no backoff).
 Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes its
 place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
-Locks: the message, and where it dies its key in the dead-letter kind.$$;
+Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.$$;

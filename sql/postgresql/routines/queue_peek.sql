@@ -15,7 +15,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when coalesce(q.ready_at, q.due_at) is null then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
                 where l.p_kind = in_kind and l.ready_at is not null
@@ -28,7 +28,10 @@ begin
             union all
             (select w.entry, 3, null, w.entry from delayed_queue w
                 where w.p_kind = in_kind and w.order_waits
-                order by w.p_kind, w.order_key, w.entry limit v_most)) p
+                order by w.p_kind, w.order_key, w.entry limit v_most)
+            union all
+            (select w.entry, 3, null, w.entry from queue_semaphore_wait w
+                where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry = p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
@@ -37,6 +40,6 @@ comment on function queue_peek(text, integer, jsonb) is
 $$Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time, then what waits in the lines of order keys, which of these is up to the lines where they are more.
+place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.$$;

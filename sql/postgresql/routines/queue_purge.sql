@@ -6,6 +6,7 @@ declare
     v_now constant bigint := queue_now();
     v_keeps boolean;
     v_orders text[];
+    v_slotted bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -18,16 +19,18 @@ begin
             select p.ctid from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             limit in_max_messages for update skip locked))
-        returning q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message),
+        returning q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message, case when q.semaphores is not null then q.entry end as slotted),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0),
     h as (
         insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
-    select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null) into purged, v_orders from d;
+    select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null), array_agg(d.slotted) filter (where d.slotted is not null)
+    into purged, v_orders, v_slotted from d;
     if v_orders is not null then
         perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_orders) o (order_key);
     end if;
+    perform _queue_slot_settle(v_slotted, null, true, v_now) where v_slotted is not null;
 end $$;
 
 comment on function queue_purge(text, bigint) is

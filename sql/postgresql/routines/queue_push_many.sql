@@ -55,8 +55,9 @@ begin
                 continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
-                if v_put.outcome = 'created' and (in_options ? 'route' or v_message.message ? 'route') then
-                    update delayed_queue q set route = _queue_route(in_options, v_message.message)
+                if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
+                    update delayed_queue q
+                    set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
                     where q.p_kind = in_kind and q.p_key = v_own.p_key;
                 end if;
                 if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
@@ -79,6 +80,7 @@ begin
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries);
+            perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -94,7 +96,7 @@ queue_push; without a key each gets a time-ordered UUID. Duplicates inside the b
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
+for a group that has finished, and for a semaphore that isn't there.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;

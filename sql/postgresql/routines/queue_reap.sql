@@ -2,8 +2,11 @@ create or replace function queue_reap() returns table (worker text, freed intege
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
 begin
-    return query select r.worker, r.freed from _queue_reap(queue_now()) r;
+    return query select r.worker, r.freed from _queue_reap(v_now) r;
+    perform _queue_slot_sweep(v_now);
 end $$;
 
 comment on function queue_reap() is
@@ -15,6 +18,7 @@ A freed message can be taken from now on, standing last among those of its prior
 and is counted as expired; an error says that the worker is gone; where it was the last delivery that the message may have, it becomes
 a dead letter. The receipt is lost from now on, though nobody else has got the message yet: it will be delivered, and one that was acked after
 that would be done twice. Holds that have expired are free already and stay as they are.
+Slots of semaphores whose holds have ended or expired are given to who waits for them.
 Errors: none.
-Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once.
+Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once; semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;

@@ -8,6 +8,7 @@ declare
     v_put record;
     v_entries bigint[];
     v_orders text[];
+    v_names text[];
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
@@ -38,8 +39,9 @@ begin
         if v_put.outcome = 'created' then
             update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
             where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
-            if num_nonnulls(v_dead.route, v_dead.member) > 0 then
+            if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
                 perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
+                v_names := v_names || v_dead.semaphores;
             end if;
             if v_dead.source_order_key is not null then
                 v_entries := v_entries || array(
@@ -56,10 +58,11 @@ begin
     if v_orders is not null then
         perform _queue_stand(v_entries, v_orders);
     end if;
+    perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
 end $$;
 
 comment on function queue_redrive(text, bigint) is
-$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0,
+$$Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0,
 at the end of the lines of their order keys.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.

@@ -20,6 +20,8 @@ begin
         perform _queue_keep(v_row, 'removed', null, v_now);
         if v_row.order_key is not null then
             perform _queue_advance(array[in_kind], array[v_row.order_key], v_now);
+        elsif v_row.semaphores is not null then
+            perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now);
         end if;
         outcome := 'removed';
     end if;
@@ -30,4 +32,4 @@ $$Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message, and the next in the line of its order key.$$;
+Locks: the message, the next in the line of its order key, and its semaphores.$$;

@@ -46,7 +46,7 @@ begin
         -- most calls: one message that nobody had, from the bounds on, with no other look due; what _queue_take does, in one statement
         update delayed_queue q
         set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker, secret = v_seed
-        where q.pending is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
                 and (-l.priority::integer, l.ready_at, l.entry) >= (v_bounds[13], v_bounds[14], v_bounds[15])
@@ -81,8 +81,10 @@ Result: the columns of the message, times in microseconds, scheduled_at being th
 this delivery and can't be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
+A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
+rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
-Locks: the messages; what others have locked is passed over, so no call waits for another. See _queue_take for the rest.
+Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;

@@ -32,6 +32,7 @@ create table delayed_queue (
     order_key              text collate "C",
     order_waits            boolean,
     source_order_key       text collate "C",
+    semaphores             text[] collate "C",
     constraint delayed_queue_pkey primary key (p_kind, p_key),      -- serves: queue_push, queue_get, queue_remove
     constraint delayed_queue_entry unique (entry),                  -- serves: queue_ack, queue_extend, queue_nack, queue_move
     constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1)
@@ -75,3 +76,4 @@ comment on column delayed_queue.member is 'Its number as a member of a group; NU
 comment on column delayed_queue.order_key is 'Messages of the same one come one at a time, in the order of their entries; NULL: it stands in no such line.';
 comment on column delayed_queue.order_waits is 'Whether one before it in the line of its order key is still there: it has no place and no date until then; NULL: none.';
 comment on column delayed_queue.source_order_key is 'A dead letter: the order key it had there.';
+comment on column delayed_queue.semaphores is 'The semaphores that it needs a slot of to be delivered, in order; NULL: none.';

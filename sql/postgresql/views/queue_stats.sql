@@ -13,7 +13,7 @@ m as (
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null and not w.waits) as next_at,
         n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now and not w.waits) as oldest_ready
-    from delayed_queue q cross join n cross join lateral (select coalesce(q.ready_at, q.due_at) is null as waits) w group by q.p_kind, n.now),
+    from delayed_queue q cross join n cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w group by q.p_kind, n.now),
 c as (
     select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved, sum(c.popped)::bigint as popped,
         sum(c.acked)::bigint as acked, sum(c.nacked)::bigint as nacked, sum(c.moved)::bigint as moved,

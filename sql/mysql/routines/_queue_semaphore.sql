@@ -1,0 +1,25 @@
+drop procedure if exists _queue_semaphore;
+delimiter $$
+create procedure _queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
+    comment 'queue_semaphore without its transaction and its result.
+in_name, in_capacity, the errors and the locks: those of queue_semaphore.
+differs: on PostgreSQL it is a part of queue_semaphore.'
+begin
+    declare v_now bigint;
+    declare v_locked longtext character set utf8mb4;
+    call queue_now(v_now);
+    if in_name is null or char_length(in_name) not between 1 and 100 then
+        call _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
+    elseif in_capacity not between 0 and 1000000 then
+        call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
+    end if;
+    call _queue_slot_lock(json_array(in_name), true, v_locked);
+    if in_capacity is null then
+        delete s from queue_semaphore s where s.name = in_name;
+        delete h from queue_semaphore_slot h where h.name = in_name;
+    else
+        insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
+    end if;
+    call _queue_slot_settle(null, json_array(in_name), false, v_now);
+end $$
+delimiter ;

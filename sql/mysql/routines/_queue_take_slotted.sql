@@ -1,0 +1,52 @@
+drop procedure if exists _queue_take_slotted;
+delimiter $$
+create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
+or goes to wait in line, and others are looked for.
+in_until: when the holds end. The other parameters and the result are those of _queue_take_deliverable.
+Locks: the semaphores besides, see _queue_slot_take.
+differs: PostgreSQL has _queue_reserve_slotted and _queue_pop_slotted.'
+begin
+    declare v_entries, v_new longtext character set utf8mb4;
+    declare v_number, v_expired, v_ends, v_rounds, v_left int default 0;
+    declare v_woken bigint;
+    declare v_looked boolean default false;
+    declare v_more boolean default true;
+    set out_entries = null, out_number = 0, out_expired = 0;
+    rounds: while v_more and out_number < in_max and v_rounds < 100 do
+        call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
+        set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
+        if v_ends > 0 or in_shape is not null and v_entries is not null then
+            if @pyqueue_slot_held then
+                leave rounds; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+            end if;
+            call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
+            set out_expired = out_expired + v_expired;
+            if v_ends > 0 then
+                iterate rounds;
+            end if;
+        end if;
+        -- what was found before may be found again: it is held only at the end
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(n.entry) into v_new
+        from (
+            select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
+            where o.entry is null order by j.place limit v_left) n;
+        if v_new is not null then
+            call _queue_slot_take(v_new, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_new, v_number, v_expired, v_more);
+            set out_number = out_number + v_number, out_expired = out_expired + v_expired,
+                out_entries = if(v_new is null, out_entries, json_merge_preserve(coalesce(out_entries, '[]'), v_new));
+        elseif v_looked then
+            leave rounds;
+        else
+            call _queue_slot_look(in_kind, v_left, in_now, v_woken);
+            set v_looked = true, v_more = v_woken > 0;
+        end if;
+    end while;
+    select out_expired + count(q.reserved_at) into out_expired
+    from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+end $$
+delimiter ;

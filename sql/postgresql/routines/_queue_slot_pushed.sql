@@ -1,0 +1,19 @@
+create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean, in_now bigint) returns void
+    language plpgsql as $$
+declare
+    v_entries bigint[];
+begin
+    if in_new then
+        update delayed_queue q set semaphores = in_semaphores where q.p_kind = in_kind and q.p_key = any (in_keys);
+    end if;
+    v_entries := array(
+        select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = any (in_keys) and q.semaphores is not null);
+    if v_entries <> '{}' then
+        perform _queue_slot_settle(v_entries, _queue_line_up(v_entries), true, in_now);
+    end if;
+end $$;
+
+comment on function _queue_slot_pushed(text, text[], text[], boolean, bigint) is
+$$Has messages that were pushed wait in line for their semaphores, and wakes them where there is room.
+in_kind, in_keys: the messages. in_semaphores, in_new: what the new ones name. in_now: the time of the call.
+Locks: those of _queue_slot_settle.$$;

@@ -1,0 +1,35 @@
+create or replace function _queue_slot_settle(in_entries bigint[], in_names text[], in_wait boolean, in_now bigint) returns void
+    language plpgsql as $$
+declare
+    v_names text[];
+    v_locked text[];
+    v_name text;
+begin
+    delete from queue_semaphore_wait w
+    where w.entry = any (in_entries) and not exists (
+        select from delayed_queue q where q.entry = w.entry and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+    v_names := array(
+        select n.name from unnest(in_names) n (name) where n.name is not null
+        union select h.name from queue_semaphore_slot h where h.entry = any (in_entries));
+    if v_names = '{}' then
+        return;
+    end if;
+    v_locked := _queue_slot_lock(v_names, in_wait);
+    delete from queue_semaphore_slot h
+    where h.entry = any (in_entries) and not exists (
+        select from delayed_queue q
+        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until is null end);
+    for v_name in
+        select n.name from unnest(v_names) n (name)
+        where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name) order by 1
+    loop
+        perform _queue_slot_next(v_name, null, 9223372036854775807, in_now);
+    end loop;
+end $$;
+
+comment on function _queue_slot_settle(bigint[], text[], boolean, bigint) is
+$$Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends holds, or puts in
+what waits. After it a call puts in no key and waits for no message.
+in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL: none.
+in_wait: see _queue_slot_lock. in_now: the time of the call.
+Locks: the semaphores, in the order of their names; then as _queue_slot_next.$$;

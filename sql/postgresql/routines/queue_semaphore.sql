@@ -1,0 +1,40 @@
+create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+begin
+    if char_length(in_name) between 1 and 100 is not true then
+        perform _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
+    elsif in_capacity not between 0 and 1000000 then
+        perform _queue_fail('PQ001', 'capacity', in_capacity::text, 'must be an integer from 0 to 1000000');
+    end if;
+    name := in_name;
+    capacity := in_capacity;
+    perform _queue_slot_lock(array[in_name], true);
+    if in_capacity is null then
+        delete from queue_semaphore s where s.name = in_name;
+        delete from queue_semaphore_slot h where h.name = in_name;
+    else
+        insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
+        on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
+    end if;
+    perform _queue_slot_settle(null, array[in_name], false, v_now);
+end $$;
+
+comment on function queue_semaphore(text, bigint) is
+$$Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a push, may be held at once, of
+whatever kinds. A message holds a slot of each that it names from its reserve until its ack, nack or move, or until its hold expires or its worker
+is reaped. One that can't have all waits in line, outside of the ready line, in state waiting; it has none while it waits, so two
+can't block one another.
+When slots get free, those are woken that lack nothing else, the oldest (by entry) first; who lacks more waits on, and can starve where others always take
+what it lacks. It happens in the transaction that ends the hold, or that gives a larger capacity; a hold that has expired is found by
+queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
+Its late ack still counts; a late queue_extend is lost unless there is room.
+in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
+more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it.
+Result: name and capacity, as they are now.
+Errors: PQ001 for name and capacity.
+Locks: the semaphore. All who take or give a slot of it wait for one another's transactions: keep those short.
+Where the idea comes from: Chapman's semaphores.$$;

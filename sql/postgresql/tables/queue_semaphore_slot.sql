@@ -1,0 +1,11 @@
+-- The slots that are taken: by a message that is held, until its hold ends, or (until NULL) by one that stands in the ready line and was
+-- told that there is room.
+create table queue_semaphore_slot (
+    entry bigint not null,
+    name  text collate "C" not null,
+    until bigint,
+    constraint queue_semaphore_slot_pkey primary key (entry, name)  -- serves: queue_ack, queue_extend
+);
+-- serves: queue_reserve (how many are taken, whose hold has expired)
+create index queue_semaphore_slot_name on queue_semaphore_slot (name, until);
+comment on table queue_semaphore_slot is 'Slots of semaphores that are taken; internal.';

@@ -1,0 +1,423 @@
+"""Semaphores (row D5): a capacity, several a message; what is over it waits in line and is woken in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import InvalidOption, InvalidParameter, Refused
+from tests.conformance.steps import SECOND, drain, keys, outcomes, receipts, state, take
+
+if TYPE_CHECKING:
+    from tests.conformance.fixtures import Clock
+    from tests.conformance.harness import Session
+
+
+def stands(queue: Session, name: str = "s") -> tuple[int, int, int]:
+    """Return capacity, how many are held and how many wait."""
+    (found,) = (one for one in queue.semaphores() if one.name == name)
+    return found.capacity, found.held, found.waiting
+
+
+def fill(queue: Session, *names: str, kind: str = "k", **options: Any) -> None:
+    """Push messages that name the semaphore s, one after another."""
+    for key in names:
+        queue.push(kind, key, key, **{"semaphores": ["s"]} | options)
+
+
+def states(queue: Session, *names: str, kind: str = "k") -> list[str | None]:
+    return [state(queue, kind, key) for key in names]
+
+
+def hold(queue: Session, kind: str = "k", most: int = 10, **options: Any) -> dict[str, str]:
+    """Reserve, and return the receipts by key."""
+    held = queue.reserve(kind, None, most, **options)
+    return dict(zip(keys(held), receipts(held), strict=True))
+
+
+def test_D5_no_more_than_the_capacity_are_held_at_once_in_whatever_kinds(queue: Session) -> None:
+    queue.semaphore("s", 2)
+    fill(queue, "a", "b", "c")
+    fill(queue, "d", kind="other")
+    queue.push("k", "free", 1)
+    assert states(queue, "a", "b", "c", "free") == ["ready", "ready", "waiting", "ready"]
+    held = hold(queue)
+    assert list(held) == ["a", "b", "free"]
+    assert (hold(queue), hold(queue, "other")) == ({}, {})
+    assert stands(queue) == (2, 2, 2)
+    stats = {one.kind: (one.ready, one.reserved, one.waiting, one.total) for one in queue.stats()}
+    assert sorted(stats.values()) == [(0, 0, 1, 1), (0, 3, 1, 4)]
+    queue.ack(held["b"])
+    assert (states(queue, "c"), state(queue, "other", "d")) == (["ready"], "waiting")
+    queue.ack(held["a"])
+    assert state(queue, "other", "d") == "ready"
+    assert stands(queue) == (2, 0, 0)
+    assert list(hold(queue)) == ["c"]
+    assert list(hold(queue, "other")) == ["d"]
+    assert stands(queue) == (2, 2, 0)
+
+
+def test_D5_those_that_lack_nothing_else_are_woken_the_oldest_first(queue: Session) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+    fill(queue, "s", "t1", "both", "only", "late")
+    queue.remove("k", "t1")
+    queue.push("k", "t", 1, semaphores=["t"])
+    queue.remove("k", "both")
+    queue.push("k", "both", 1, semaphores=["t", "s"])
+    held = hold(queue)
+    assert sorted(held) == ["s", "t"]
+    assert states(queue, "both", "only", "late") == ["waiting"] * 3
+    queue.ack(held["s"])
+    assert states(queue, "both", "only", "late") == ["waiting", "ready", "waiting"], "who lacks least"
+    queue.ack(held["t"])
+    (only,) = hold(queue).values()
+    queue.ack(only)
+    assert states(queue, "both", "late") == ["waiting", "ready"], "the oldest by its entry"
+    (late,) = hold(queue).values()
+    queue.ack(late)
+    assert list(hold(queue)) == ["both"]
+    assert (stands(queue), stands(queue, "t")) == ((1, 1, 0), (1, 1, 0))
+
+
+def test_D5_one_that_lacks_any_has_none(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    queue.semaphore("t", 0)
+    queue.push("k", "both", 1, semaphores=["s", "t"])
+    fill(queue, "only")
+    assert list(hold(queue)) == ["only"]
+    queue.semaphore("t", 1)
+    assert (hold(queue), states(queue, "both")) == ({}, ["waiting"])
+    assert stands(queue, "t") == (1, 0, 0)
+
+
+def test_D5_each_way_in_which_a_hold_ends_wakes_who_is_next(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    queue.define("k", max_attempts=5)
+    ends = {
+        "ack": lambda r: queue.ack(r),
+        "ack_many": lambda r: queue.ack_many([r]),
+        "result": lambda r: queue.ack(r, result=1),
+        "to": lambda r: queue.ack(r, to="elsewhere"),
+        "nack": lambda r: queue.nack(r, delay_seconds=60),
+        "nack_many": lambda r: queue.nack_many([r], delay_seconds=60),
+        "final": lambda r: queue.nack(r, final=True),
+        "move": lambda r: queue.move(r, "elsewhere"),
+        "move_many": lambda r: queue.move_many([{"receipt": r, "to_kind": "elsewhere"}]),
+        "extend": lambda r: queue.extend(r, 0),
+        "extend_many": lambda r: queue.extend_many([r], 0),
+    }
+    for name, end in ends.items():
+        fill(queue, f"{name}1", f"{name}2", "later", kind=name)
+        assert state(queue, name, f"{name}2") == "waiting"
+        (receipt,) = hold(queue, name).values()
+        end(receipt)
+        assert state(queue, name, f"{name}2") == "ready", name
+        assert state(queue, name, "later") == "waiting", name
+        queue.purge(name)
+        queue.purge("elsewhere")
+        queue.purge(f"{name}.dead")
+        assert stands(queue) == (1, 0, 0), name
+        clock.advance(1)
+
+
+def test_D5_a_hold_that_expires_is_found_by_who_wants_its_slot(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "dead", kind="gone")
+    fill(queue, "next")
+    (late,) = hold(queue, "gone", timeout_seconds=10).values()
+    assert queue.wait(["k"], 0) is None
+    assert hold(queue) == {}
+    clock.advance(11)
+    assert (state(queue, "gone", "dead"), stands(queue)) == ("expired", (1, 0, 1))
+    assert queue.wait(["k"], 0) == "k"
+    assert list(hold(queue)) == ["next"], "nobody has touched the other kind"
+    assert queue.extend(late, 10).outcome == "lost", "its slot is somebody else's"
+    assert hold(queue, "gone") == {}
+    assert state(queue, "gone", "dead") == "waiting"
+    assert queue.ack(late).outcome == "acked", "nobody else has got it yet"
+    assert state(queue, "gone", "dead") is None
+    assert stands(queue) == (1, 1, 0)
+
+
+def test_D5_an_expired_hold_whose_slot_nobody_wanted_goes_on(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a")
+    (late,) = hold(queue, timeout_seconds=10).values()
+    clock.advance(11)
+    assert queue.extend(late, 10).outcome == "extended"
+    fill(queue, "b")
+    assert (hold(queue), states(queue, "b")) == ({}, ["waiting"])
+    clock.advance(9)
+    assert outcomes(queue.extend_many([late], 10)) == ["extended"]
+    clock.advance(9)
+    assert hold(queue) == {}, "the slot lasts as long as the hold"
+    clock.advance(2)
+    assert list(hold(queue)) == ["a"], "the expired one stands first, and has its slot again"
+    assert queue.ack(late).outcome == "lost"
+
+
+def test_D5_reap_and_prune_find_slots_of_expired_holds(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    for find in (queue.reap, queue.prune):
+        fill(queue, "a", kind="gone")
+        hold(queue, "gone", timeout_seconds=5)
+        fill(queue, "b")
+        assert states(queue, "b") == ["waiting"]
+        clock.advance(6)
+        find()
+        assert states(queue, "b") == ["ready"]
+        queue.purge("gone")
+        queue.purge("k")
+
+
+def test_D5_what_a_dead_worker_held_wakes_who_is_next(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    queue.heartbeat("w", timeout_seconds=10)
+    fill(queue, "a", "b")
+    assert keys(queue.reserve("k", "w", 10)) == ["a"]
+    clock.advance(11)
+    assert [one.freed for one in queue.reap()] == [1]
+    assert sorted(hold(queue, most=1)) < ["a", "b"]
+    assert stands(queue)[1] == 1
+
+
+def test_D5_capacity_is_changed_while_messages_wait(queue: Session) -> None:
+    queue.semaphore("s", 0)
+    fill(queue, "a", "b", "c", "d")
+    assert (hold(queue), stands(queue)) == ({}, (0, 0, 4))
+    queue.semaphore("s", 3)
+    assert states(queue, "a", "b", "c", "d") == ["ready", "ready", "ready", "waiting"]
+    held = hold(queue)
+    assert list(held) == ["a", "b", "c"]
+    queue.semaphore("s", 1)
+    queue.ack(held["a"])
+    queue.ack(held["b"])
+    assert (hold(queue), stands(queue)) == ({}, (1, 1, 1))
+    queue.ack(held["c"])
+    assert list(hold(queue)) == ["d"]
+    queue.semaphore("s", 0)
+    fill(queue, "e", "f")
+    queue.semaphore("s", None)
+    assert queue.semaphores() == []
+    assert sorted(hold(queue)) == ["e", "f"], "it keeps nobody waiting any more"
+    with pytest.raises(Refused, match=r"semaphores.*s.*defined"):
+        fill(queue, "g")
+
+
+def test_D5_pop_takes_what_has_slots_and_keeps_none(queue: Session) -> None:
+    queue.semaphore("s", 2)
+    fill(queue, "a", "b", "c", "d")
+    queue.push("k", "free", 1)
+    assert keys(queue.pop("k", 10)) == ["a", "b", "free"]
+    assert stands(queue) == (2, 0, 0)
+    fill(queue, "e")
+    assert keys(queue.reserve("k", None, 10)) == ["c", "d"]
+    assert queue.pop("k", 10) == []
+    assert states(queue, "e") == ["waiting"]
+
+
+def test_D5_what_is_removed_lets_others_by(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    for number, end in enumerate((queue.purge, queue.drop, lambda kind: queue.remove(kind, "a"))):
+        fill(queue, "a", kind="gone")
+        fill(queue, f"b{number}")
+        assert states(queue, f"b{number}") == ["waiting"]
+        end("gone")
+        assert states(queue, f"b{number}") == ["ready"]
+        queue.purge("k")
+        queue.purge("gone")
+    fill(queue, "x", "y", "z")
+    assert queue.remove("k", "y") == "removed"
+    (receipt,) = hold(queue).values()
+    queue.ack(receipt)
+    assert list(hold(queue)) == ["z"]
+
+
+def test_D5_who_waits_in_another_kind_gets_what_is_not_taken(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", kind="paused")
+    fill(queue, "b")
+    queue.pause("paused")
+    assert states(queue, "b") == ["waiting"]
+    (receipt,) = hold(queue).values()
+    queue.resume("paused")
+    assert hold(queue, "paused") == {}
+    queue.ack(receipt)
+    assert list(hold(queue, "paused")) == ["a"]
+
+
+def test_D5_what_is_delayed_waits_for_its_time_first(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "later", "after", delay_seconds=10)
+    fill(queue, "now")
+    assert states(queue, "later", "after", "now") == ["scheduled", "scheduled", "ready"]
+    clock.advance(11)
+    held = hold(queue)
+    assert len(held) == 1
+    assert sorted(str(one) for one in states(queue, "later", "after", "now")) == [
+        "reserved",
+        "waiting",
+        "waiting",
+    ]
+    assert stands(queue) == (1, 1, 2)
+    for _ in range(2):
+        queue.ack(*held.values())
+        held = hold(queue)
+    assert len(held) == 1
+
+
+def test_D5_semaphores_stay_with_a_message(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", route=["k2"])
+    fill(queue, "b", kind="k2")
+    (receipt,) = hold(queue).values()
+    assert queue.ack(receipt).outcome == "moved"
+    assert states(queue, "a", "b", kind="k2") == ["waiting", "ready"]
+    (receipt,) = hold(queue, "k2").values()
+    assert queue.move(receipt, "k3").outcome == "moved"
+    assert (state(queue, "k2", "a"), state(queue, "k3", "b")) == ("ready", "waiting")
+    (receipt,) = hold(queue, "k2").values()
+    assert queue.nack(receipt, final=True, error="broken").outcome == "dead"
+    dead = hold(queue, "k2.dead")
+    assert list(dead) == ["a"], "a dead letter needs none"
+    assert stands(queue) == (1, 0, 0)
+    queue.nack(dead["a"])
+    assert queue.redrive("k2.dead").went == 1
+    assert list(hold(queue, "k3")) == ["b"]
+    assert hold(queue, "k2") == {}
+    assert state(queue, "k2", "a") == "waiting"
+    clock.advance(1)
+
+
+def test_D5_what_is_pushed_onto_one_that_waits_or_is_held(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", "b")
+    assert queue.push("k", "b", "newer", on_duplicate="replace").outcome == "replaced"
+    message = queue.get("k", "b")
+    assert message and (message.state, message.payload) == ("waiting", "newer")
+    assert queue.push("k", "b", 1, on_duplicate="push_back", delay_seconds=60).outcome == "replaced"
+    assert states(queue, "b") == ["scheduled"]
+    assert stands(queue) == (1, 0, 0)
+    queue.push("k", "b", 1, on_duplicate="push_back")
+    (receipt,) = hold(queue).values()
+    assert queue.push("k", "a", "newest", on_duplicate="replace").outcome == "held"
+    queue.ack(receipt)
+    assert sorted(str(one) for one in states(queue, "a", "b")) == ["ready", "waiting"]
+    assert len(hold(queue)) == 1
+
+
+def test_D5_a_batch_has_semaphores_of_its_own_and_of_its_messages(queue: Session) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+    for number, options in enumerate(({}, {"on_duplicate": "replace"})):
+        kind = f"k{number}"
+        batch: list[dict[str, Any]] = [
+            {"key": "a", "payload": 1},
+            {"key": "b", "payload": 1, "semaphores": ["t"]},
+            {"key": "c", "payload": 1, "semaphores": ["t", "s"]},
+            {"key": "d", "payload": 1},
+        ]
+        assert outcomes(queue.push_many(kind, batch, semaphores=["s"], **options)) == ["created"] * 4
+        assert states(queue, "a", "b", "c", "d", kind=kind) == ["ready", "ready", "waiting", "waiting"]
+        held = hold(queue, kind)
+        assert sorted(held) == ["a", "b"]
+        assert outcomes(queue.ack_many(held.values())) == ["acked", "acked"]
+        held = hold(queue, kind)
+        assert list(held) == ["c"]
+        assert outcomes(queue.ack_many(held.values())) == ["acked"]
+        held = hold(queue, kind)
+        assert list(held) == ["d"]
+        queue.nack_many(held.values(), final=True)
+        assert (stands(queue), stands(queue, "t")) == ((1, 0, 0), (1, 0, 0))
+
+
+def test_D5_what_waits_is_passed_by_and_peeked_at(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", "b", "c", priority=9)
+    queue.push("k", "free", 1)
+    queue.push("k", "later", 1, delay_seconds=60)
+    assert [(one.key, one.state) for one in queue.peek("k", 10)] == [
+        *(("a", "ready"), ("free", "ready"), ("later", "scheduled")),
+        *(("b", "waiting"), ("c", "waiting")),
+    ]
+    assert keys(drain(queue, "k", 1)) == ["a", "free"]
+
+
+def test_D5_the_last_delivery_of_one_that_expires(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", max_attempts=1)
+    fill(queue, "b")
+    hold(queue, timeout_seconds=5)
+    clock.advance(6)
+    assert list(hold(queue)) == ["b"]
+    assert state(queue, "k.dead", "a") == "ready"
+    assert stands(queue) == (1, 1, 0)
+
+
+def test_D5_counters_are_right_with_expired_holds_that_wait(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a")
+    (late,) = hold(queue, timeout_seconds=5).values()
+    clock.advance(6)
+    queue.semaphore("s", 0)
+    assert hold(queue) == {}
+    assert states(queue, "a") == ["waiting"]
+    assert queue.ack(late).outcome == "acked"
+    stats = queue.stats("k")[0]
+    assert (stats.reserved_total, stats.expired_total, stats.acked_total, stats.total) == (1, 1, 1, 0)
+
+
+def test_D5_kinds_that_are_paused_or_drained(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", "b")
+    queue.pause("k")
+    assert hold(queue) == {}
+    queue.resume("k")
+    queue.drain("k")
+    with pytest.raises(Refused, match="drained"):
+        fill(queue, "c")
+    (receipt,) = hold(queue).values()
+    queue.nack(receipt, delay_seconds=60)
+    assert list(hold(queue)) == ["b"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[], ["s", "s"], "s", [1], [None], [""], ["x" * 101], [f"{n}" for n in range(9)], {"s": 1}, [["s"]]],
+)
+def test_D5_semaphores_that_are_none(queue: Session, given: Any) -> None:
+    queue.semaphore("s", 1)
+    with pytest.raises(InvalidOption, match="semaphores"):
+        queue.push("k", "a", 1, semaphores=given)
+    with pytest.raises(InvalidOption, match="semaphores"):
+        queue.push_many("k", [{"key": "a", "payload": 1, "semaphores": given}])
+    assert state(queue, "k", "a") is None
+
+
+def test_D5_a_semaphore_that_is_not_there(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    with pytest.raises(Refused, match=r"semaphores.*other.*defined"):
+        queue.push("k", "a", 1, semaphores=["s", "other"])
+    with pytest.raises(Refused, match=r"semaphores.*other.*defined"):
+        queue.push_many("k", [{"key": "a", "payload": 1}], semaphores=["other"])
+    assert state(queue, "k", "a") is None
+
+
+def test_D5_limits_of_name_and_capacity(queue: Session) -> None:
+    for name in ("", "x" * 101):
+        with pytest.raises(InvalidParameter, match="name"):
+            queue.semaphore(name, 1)
+    for capacity in (-1, 1_000_001):
+        with pytest.raises(InvalidParameter, match="capacity"):
+            queue.semaphore("s", capacity)
+    queue.semaphore("x" * 100, 1_000_000)
+    queue.semaphore("S", 1)
+    queue.semaphore("s", 2)
+    assert [(one.name, one.capacity) for one in queue.semaphores()] == [
+        ("S", 1),
+        ("s", 2),
+        ("x" * 100, 1_000_000),
+    ]
+    assert SECOND
