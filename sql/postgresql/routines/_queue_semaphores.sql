@@ -7,7 +7,7 @@ declare
 begin
     if v_given is null then
         return null;
-    elsif case when in_message ? 'order_key' then in_message else in_options end ->> 'order_key' is not null then
+    elsif (case when in_message ? 'order_key' then in_message else in_options end) ->> 'order_key' is not null then
         perform _queue_fail('PQ004', 'semaphores', v_given::text, 'can''t be together with an order_key');
     elsif jsonb_typeof(v_given) = 'array' and not exists (
         select from jsonb_array_elements(case when jsonb_typeof(v_given) = 'array' then v_given else '[]' end) n (name)
