@@ -5350,7 +5350,7 @@ in_entries: these messages, as far as they are there. in_names: semaphores at wh
 in_wait: see _queue_slot_lock. in_now: the time of the call.
 Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
 begin
-    declare v_names, v_locked longtext character set utf8mb4;
+    declare v_names, v_locked, v_lines longtext character set utf8mb4;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_entry, v_woken bigint;
     declare v_waits, v_ready, v_held, v_done boolean default false;
@@ -5358,7 +5358,7 @@ begin
     declare n cursor for
         select distinct j.name from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             left join queue_semaphore s on s.name = j.name
-        where s.name is null or json_contains(v_locked, json_quote(j.name)) order by j.name;
+        where s.name is null or json_contains(v_locked, json_quote(j.name));
     declare continue handler for not found set v_done = true;
     set in_entries = coalesce(in_entries, '[]');
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -5382,16 +5382,32 @@ begin
         delete w from queue_semaphore_wait w where w.entry = v_entry and not v_waits;
     end loop;
     close e;
-    set v_done = false;
+    set v_lines = '[]', v_done = false;
     open n;
     names: loop
         fetch n into v_name;
         if v_done then
             leave names;
         end if;
-        call _queue_slot_next(v_name, null, 9223372036854775807, in_now, v_woken);
+        set v_lines = json_array_append(v_lines, '$', v_name);
     end loop;
     close n;
+    while json_length(v_lines) > 0 do
+        set v_name = null;
+        select json_unquote(json_extract(v_lines, '$[0]')) into v_name;
+        if json_length(v_lines) > 1 then -- the line whose first is the oldest
+            select o.name into v_name
+            from (
+                select j.name, (select min(w.entry) from queue_semaphore_wait w where w.name = j.name) as entry
+                from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j) o
+            order by o.entry is null, o.entry limit 1;
+        end if;
+        call _queue_slot_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
+        if v_woken = 0 or json_length(v_lines) = 1 then
+            select json_arrayagg(j.name) into v_lines
+            from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j where j.name <> v_name;
+        end if;
+    end while;
 end;
 --;
 drop procedure if exists _queue_slot_note;
@@ -5434,7 +5450,7 @@ Locks: these semaphores and as _queue_slot_next; what others have locked is left
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_woken, v_there bigint;
+    declare v_woken, v_held, v_capacity bigint;
     declare v_looks int default 100;
     declare continue handler for not found begin end;
     set out_woken = 0;
@@ -5444,14 +5460,13 @@ begin
         if v_name is null then
             leave names;
         end if;
-        set v_looks = v_looks - 1, v_found = null, v_woken = 0;
-        select max(s.name), count(*), coalesce(max(s.capacity > (
-            select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)), true)
-        into v_found, v_there, v_woken from queue_semaphore s where s.name = v_name;
-        if v_woken then
-            set v_found = null, v_woken = 0;
+        set v_looks = v_looks - 1, v_found = null, v_capacity = null;
+        select s.capacity into v_capacity from queue_semaphore s where s.name = v_name;
+        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = v_name and h.until > in_now;
+        if v_capacity is null or v_held < v_capacity then
             select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
-            if v_found is not null or v_there = 0 then
+            if v_found is not null or v_capacity is null then
                 set @pyqueue_slot_held = true;
                 call _queue_slot_next(v_name, in_kind, in_max - out_woken, in_now, v_woken);
                 set out_woken = out_woken + v_woken;
@@ -5469,6 +5484,7 @@ out_ready: that; of 100 semaphores at the most.
 differs: there is no next time to tell.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_held bigint;
     declare v_looks int default 100;
     set out_ready = false;
     names: while v_looks > 0 and not out_ready do
@@ -5478,9 +5494,9 @@ begin
             leave names;
         end if;
         set v_looks = v_looks - 1;
-        select coalesce(max(s.capacity > (
-            select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)), true)
-        into out_ready from queue_semaphore s where s.name = v_name;
+        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = v_name and h.until > in_now;
+        select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
     end while;
 end;
 --;
@@ -5637,13 +5653,15 @@ begin
         call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
         set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
-            if @pyqueue_slot_held then
-                leave rounds; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
-            end if;
-            call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
-            set out_expired = out_expired + v_expired;
-            if v_ends > 0 then
-                iterate rounds;
+            -- a key may be waited for, which nobody does who has locked a semaphore: then the next call ends them
+            if @pyqueue_slot_held is null then
+                call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
+                set out_expired = out_expired + v_expired;
+                if v_ends > 0 then
+                    iterate rounds;
+                end if;
+            elseif in_shape is not null then
+                leave rounds;
             end if;
         end if;
         -- what was found before may be found again: it is held only at the end
@@ -5651,8 +5669,9 @@ begin
         select json_arrayagg(n.entry) into v_new
         from (
             select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
-            where o.entry is null order by j.place limit v_left) n;
+            where o.entry is null and q.pending is null and q.attempts < coalesce(q.max_attempts, in_most) order by j.place limit v_left) n;
         if v_new is not null then
             call _queue_slot_take(v_new, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_new, v_number, v_expired, v_more);
             set out_number = out_number + v_number, out_expired = out_expired + v_expired,

@@ -964,11 +964,19 @@ begin
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
         where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until is null end);
-    for v_name in
+    v_names := array(
         select n.name from unnest(v_names) n (name)
-        where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name) order by 1
-    loop
-        perform _queue_slot_next(v_name, null, 9223372036854775807, in_now);
+        where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name));
+    while v_names <> '{}' loop
+        v_name := v_names[1];
+        if cardinality(v_names) > 1 then -- the line whose first is the oldest
+            select n.name into v_name from unnest(v_names) n (name)
+            order by (select min(w.entry) from queue_semaphore_wait w where w.name = n.name) limit 1;
+        end if;
+        if _queue_slot_next(v_name, null, case when cardinality(v_names) > 1 then 1 else 9223372036854775807 end, in_now) = 0
+            or cardinality(v_names) = 1 then
+            v_names := array_remove(v_names, v_name);
+        end if;
     end loop;
 end $$;
 --;

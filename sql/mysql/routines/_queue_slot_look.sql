@@ -9,7 +9,7 @@ Locks: these semaphores and as _queue_slot_next; what others have locked is left
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_woken, v_there bigint;
+    declare v_woken, v_held, v_capacity bigint;
     declare v_looks int default 100;
     declare continue handler for not found begin end;
     set out_woken = 0;
@@ -19,14 +19,13 @@ begin
         if v_name is null then
             leave names;
         end if;
-        set v_looks = v_looks - 1, v_found = null, v_woken = 0;
-        select max(s.name), count(*), coalesce(max(s.capacity > (
-            select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)), true)
-        into v_found, v_there, v_woken from queue_semaphore s where s.name = v_name;
-        if v_woken then
-            set v_found = null, v_woken = 0;
+        set v_looks = v_looks - 1, v_found = null, v_capacity = null;
+        select s.capacity into v_capacity from queue_semaphore s where s.name = v_name;
+        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = v_name and h.until > in_now;
+        if v_capacity is null or v_held < v_capacity then
             select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
-            if v_found is not null or v_there = 0 then
+            if v_found is not null or v_capacity is null then
                 set @pyqueue_slot_held = true;
                 call _queue_slot_next(v_name, in_kind, in_max - out_woken, in_now, v_woken);
                 set out_woken = out_woken + v_woken;

@@ -7,6 +7,7 @@ out_ready: that; of 100 semaphores at the most.
 differs: there is no next time to tell.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_held bigint;
     declare v_looks int default 100;
     set out_ready = false;
     names: while v_looks > 0 and not out_ready do
@@ -16,9 +17,9 @@ begin
             leave names;
         end if;
         set v_looks = v_looks - 1;
-        select coalesce(max(s.capacity > (
-            select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)), true)
-        into out_ready from queue_semaphore s where s.name = v_name;
+        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = v_name and h.until > in_now;
+        select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
     end while;
 end $$
 delimiter ;

@@ -18,13 +18,15 @@ begin
         call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
         set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
-            if @pyqueue_slot_held then
-                leave rounds; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
-            end if;
-            call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
-            set out_expired = out_expired + v_expired;
-            if v_ends > 0 then
-                iterate rounds;
+            -- a key may be waited for, which nobody does who has locked a semaphore: then the next call ends them
+            if @pyqueue_slot_held is null then
+                call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
+                set out_expired = out_expired + v_expired;
+                if v_ends > 0 then
+                    iterate rounds;
+                end if;
+            elseif in_shape is not null then
+                leave rounds;
             end if;
         end if;
         -- what was found before may be found again: it is held only at the end
@@ -32,8 +34,9 @@ begin
         select json_arrayagg(n.entry) into v_new
         from (
             select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
-            where o.entry is null order by j.place limit v_left) n;
+            where o.entry is null and q.pending is null and q.attempts < coalesce(q.max_attempts, in_most) order by j.place limit v_left) n;
         if v_new is not null then
             call _queue_slot_take(v_new, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_new, v_number, v_expired, v_more);
             set out_number = out_number + v_number, out_expired = out_expired + v_expired,
