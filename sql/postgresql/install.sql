@@ -26,6 +26,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_group.sql
 \ir tables/queue_group_slot.sql
 \ir tables/queue_group_member.sql
+\ir tables/queue_slot.sql
+\ir tables/queue_claim.sql
+\ir tables/queue_bucket.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -64,6 +67,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- routines: what the public ones share
 \ir routines/_queue_is_heard.sql
 \ir routines/_queue_wake.sql
+\ir routines/_queue_freed.sql
 \ir routines/_queue_settings.sql
 \ir routines/_queue_check_dead_letter_kind.sql
 \ir routines/_queue_state.sql
@@ -110,6 +114,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_tidy.sql
+\ir routines/_queue_limited_until.sql
 \ir routines/_queue_ready_bounded.sql
 \ir routines/_queue_ready.sql
 \ir routines/_queue_stage_remove.sql
@@ -121,6 +126,15 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_stream_fail.sql
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql
+
+-- routines: limits
+\ir routines/_queue_limits_name.sql
+\ir routines/_queue_define_limits.sql
+\ir routines/_queue_slots_free.sql
+\ir routines/_queue_slots.sql
+\ir routines/_queue_claim.sql
+\ir routines/_queue_lease.sql
+\ir routines/_queue_tokens.sql
 
 -- routines: kinds that expire
 \ir routines/_queue_use.sql
@@ -163,8 +177,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 
 -- routines: consumers
 \ir routines/_queue_reserve_many.sql
+\ir routines/_queue_reserve_limited.sql
 \ir routines/queue_reserve.sql
 \ir routines/_queue_pop_many.sql
+\ir routines/_queue_pop_limited.sql
 \ir routines/queue_pop.sql
 \ir routines/queue_extend.sql
 \ir routines/queue_extend_many.sql

@@ -1,11 +1,18 @@
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
 declare
+    v_kind queue_kind;
     v_bounds bigint[];
     v_end bigint;
 begin
     ready := false;
-    if exists (select from queue_kind k where k.p_kind = in_kind and k.paused) then
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    if v_kind.paused then
         return;
+    elsif coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null then
+        next_at := _queue_limited_until(v_kind, in_now);
+        if next_at is not null then
+            return;
+        end if;
     end if;
     v_bounds := coalesce(nullif(current_setting(_queue_bounds_name(in_kind), true), '')::bigint[],
         _queue_read_hint(in_kind, in_now));
@@ -30,6 +37,6 @@ end $$;
 comment on function _queue_ready(text, bigint) is
 $$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
-Result: ready: false also while the kind is paused; others may be taking what is there. next_at: when the next delayed message
+Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when the next delayed message
 falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from the start is slow it is what
-_queue_ready_bounded answers.$$;
+_queue_ready_bounded answers, and at the limits what _queue_limited_until does.$$;

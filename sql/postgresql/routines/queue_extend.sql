@@ -10,7 +10,7 @@ begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
-    where q.entry = v_receipt.entry and q.secret = v_receipt.secret
+    where q.entry = v_receipt.entry and q.secret = v_receipt.secret and q.reserved_by is not null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
     outcome := case when v_kind is null then 'lost' else 'extended' end;
@@ -22,6 +22,7 @@ end $$;
 comment on function queue_extend(text, numeric) is
 $$Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed;
+in a kind with max_reserved also where the hold had expired and its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.$$;
