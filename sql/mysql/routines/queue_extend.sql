@@ -3,7 +3,8 @@ delimiter $$
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds decimal(30,6))
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed;
+in a kind with max_reserved also where the hold had expired and its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
@@ -20,7 +21,7 @@ begin
             call queue_now(v_now);
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_seconds(in_seconds);
-            select q.entry into v_found from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+            select q.entry into v_found from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
             update delayed_queue q set q.scheduled_at = v_now + in_seconds * 1000000 where q.entry = v_found;
             call _queue_commit(v_own);
             leave again;
