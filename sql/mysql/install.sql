@@ -26,12 +26,13 @@ source tables/queue_recurring.sql
 source tables/queue_group.sql
 source tables/queue_group_slot.sql
 source tables/queue_group_member.sql
-source tables/queue_slot.sql
+source tables/queue_place.sql
 source tables/queue_bucket.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
--- without tables/queue_claim: an update of queue_slot is in place, see docs/adr/0012-limits.md
+-- without tables/queue_slot: queue_place has the places and what stands in them, see docs/adr/0012-limits.md
+-- without tables/queue_claim: see tables/queue_slot
 
 -- routines: the clock
 source routines/queue_now.sql

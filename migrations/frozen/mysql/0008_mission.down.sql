@@ -18,7 +18,7 @@ drop procedure if exists _queue_define_limits;
 --;
 drop table if exists queue_bucket;
 --;
-drop table if exists queue_slot;
+drop table if exists queue_place;
 --;
 alter table queue_kind
     drop column rate_per_second,

@@ -3108,7 +3108,7 @@ begin
         select count(*), min(t.scheduled_at) into v_held, v_end
         from (
             select q.scheduled_at
-            from queue_slot s force index (primary)
+            from queue_place s force index (primary)
                 straight_join delayed_queue q force index (primary) on q.entry = s.entry and q.secret = s.secret
             where s.p_kind = in_kind and q.scheduled_at > in_now
             limit in_most) t;
@@ -3833,18 +3833,18 @@ begin
     select max(k.max_reserved), max(k.rate_per_second) into v_old, v_before from queue_kind k where k.p_kind = in_kind;
     if json_contains_path(in_options, 'one', '$.max_reserved') and not v_most <=> v_old then
         if v_most is null then
-            delete s from queue_slot s where s.p_kind = in_kind;
+            delete s from queue_place s where s.p_kind = in_kind;
         else
             if v_old is null then -- what is held already has places as well
-                insert into queue_slot (p_kind, slot, entry, secret)
+                insert into queue_place (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null and q.scheduled_at > v_now;
             end if;
-            insert into queue_slot (p_kind, slot)
+            insert into queue_place (p_kind, slot)
             select in_kind, n.slot
             from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
-            where not exists (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot);
+            where not exists (select s.slot from queue_place s where s.p_kind = in_kind and s.slot = n.slot);
         end if;
         update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
     end if;
@@ -3879,7 +3879,7 @@ begin
     from (
         select s.slot, s.entry, lower(hex(s.secret)) as secret
         from json_table(in_slots, '$[*]' columns (slot int path '$')) j
-            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
         order by s.slot for update /*!80000 of s */ skip locked) d;
     set v_locked = coalesce(v_locked, '[]');
     -- without a lock first: it would be taken on what others hold
@@ -3906,7 +3906,7 @@ begin
     from json_table(v_locked, '$[*]' columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
         or exists (
-            select s.slot from queue_slot s
+            select s.slot from queue_place s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
         and not exists (
             select q.entry from delayed_queue q
@@ -3930,7 +3930,7 @@ begin
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1, v_high = 2147483647,
         v_want = in_max, out_slots = '[]';
-    select coalesce(max(s.slot), 0) > in_most into v_over from queue_slot s where s.p_kind = in_kind;
+    select coalesce(max(s.slot), 0) > in_most into v_over from queue_place s where s.p_kind = in_kind;
     if v_over then
         set v_low = 1, v_want = 2147483647;
     end if;
@@ -3939,7 +3939,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
         from (
-            select s.slot from queue_slot s force index (primary)
+            select s.slot from queue_place s force index (primary)
             where s.p_kind = in_kind and s.slot between v_low and v_high
                 and not exists (
                     select q.entry from delayed_queue q
@@ -3959,11 +3959,11 @@ begin
         end if;
     end loop;
     if v_over then
-        select count(*) into v_all from queue_slot s where s.p_kind = in_kind; -- what others have locked counts
+        select count(*) into v_all from queue_place s where s.p_kind = in_kind; -- what others have locked counts
         set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
-            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
         where f.slot > in_most;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select coalesce(json_arrayagg(d.slot), '[]') into out_slots
@@ -3987,7 +3987,7 @@ begin
     declare v_slot int default json_extract(in_slots, '$[0]');
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if v_number = 1 then
-        update queue_slot s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32)) where s.p_kind = in_kind and s.slot = v_slot;
+        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32)) where s.p_kind = in_kind and s.slot = v_slot;
     else
         /*M!100600 set statement sql_safe_updates = 0 for */
         update (
@@ -3999,7 +3999,7 @@ begin
                 select e.place, null, e.entry
                 from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
             group by u.place having entry is not null) d
-            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
         set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));
     end if;
 end;
@@ -4007,10 +4007,10 @@ end;
 drop procedure if exists _queue_lease;
 --;
 create procedure _queue_lease(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int, in in_more int, in in_now bigint,
-    inout io_back bigint, out out_got bigint, out out_part int)
+    inout out_back bigint, out out_got bigint, out out_part int)
     comment 'Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
-io_back: how many, taken before, are given back; answers those for which there was no part to give them to.
+out_back: how many, taken before, are given back; answers those for which there was no part to give them to.
 Result: out_got: how many; out_part: a part that some are from.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.
@@ -4030,13 +4030,13 @@ begin
         select b.part, if(b.spent_at > v_now + 1000000000, v_now, b.spent_at) into v_part, v_spent
         from queue_bucket b force index (primary)
         where b.p_kind = in_kind and b.part between v_low and v_high
-            and (b.spent_at <= v_now - v_step * (1 - io_back) or b.spent_at > v_now + 1000000000)
+            and (b.spent_at <= v_now - v_step * (1 - out_back) or b.spent_at > v_now + 1000000000)
         order by b.part limit 1 for update skip locked;
         if v_part is not null then
-            set v_spent = greatest(v_spent - v_step * io_back, v_now - greatest(1000000000, 1.5 * v_step));
+            set v_spent = greatest(v_spent - v_step * out_back, v_now - greatest(1000000000, 1.5 * v_step));
             set v_taken = least(floor((v_now - v_spent) / v_step), in_need + in_more - out_got);
             update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken) where b.p_kind = in_kind and b.part = v_part;
-            set out_got = out_got + v_taken, out_part = v_part, io_back = 0, v_low = v_part + 1;
+            set out_got = out_got + v_taken, out_part = v_part, out_back = 0, v_low = v_part + 1;
             if out_got >= in_need then
                 leave parts;
             end if;
@@ -4051,9 +4051,9 @@ end;
 drop procedure if exists _queue_permit;
 --;
 create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint,
-    inout io_max int, out out_slots longtext character set ascii)
+    inout out_max int, out out_slots longtext character set ascii)
     comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
-in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. io_max: how many are
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. out_max: how many are
 wanted; answers how many may be taken. out_slots: the places for them.
 Locks: as _queue_lease and _queue_slots.
 @pyqueue_limits, by kind, as in @pyqueue_bounds: 0 the place that the session had last, which is free once it has acked; 1 the tokens that it has; 2 when it
@@ -4073,8 +4073,8 @@ begin
         if not in_now - v_at between 0 and 1000000 then
             set v_tokens = 0;
         end if;
-        if v_tokens < io_max then
-            call _queue_lease(in_kind, in_rate, io_max, if(@pyqueue_own and in_now - v_at between 0 and 250000, floor(in_rate / 320), 0), in_now,
+        if v_tokens < out_max then
+            call _queue_lease(in_kind, in_rate, out_max, if(@pyqueue_own and in_now - v_at between 0 and 250000, floor(in_rate / 320), 0), in_now,
                 v_back, v_got, v_new);
             if v_got > 0 then
                 set v_tokens = v_got, v_back = v_got, v_at = in_now, v_part = v_new;
@@ -4082,13 +4082,13 @@ begin
                 set v_tokens = 0;
             end if;
         end if;
-        set io_max = least(io_max, v_tokens);
+        set out_max = least(out_max, v_tokens);
     end if;
-    if in_most is not null and io_max > 0 then
-        call _queue_slots(in_kind, in_most, v_first, io_max, in_now, out_slots);
-        set io_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
+    if in_most is not null and out_max > 0 then
+        call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
+        set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
     end if;
-    set @pyqueue_limits = json_set(coalesce(@pyqueue_limits, '{}'), v_path, json_array(v_first, v_back + 0, v_at + 0, v_part));
+    set @pyqueue_limits = json_set(coalesce(@pyqueue_limits, '{}'), v_path, json_array(v_first + 0, v_back + 0, v_at + 0, v_part + 0));
 end;
 --;
 drop procedure if exists _queue_permit_used;
@@ -4201,7 +4201,7 @@ begin
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
         if v_used is null then
             delete s from queue_subscription s where s.p_kind = v_kind;
-            delete l from queue_slot l where l.p_kind = v_kind;
+            delete l from queue_place l where l.p_kind = v_kind;
             delete b from queue_bucket b where b.p_kind = v_kind;
             delete k from queue_kind k where k.p_kind = v_kind;
             set out_gone = out_gone + 1;
@@ -6441,13 +6441,10 @@ of required fields and their types, string, number, integer, boolean, object or 
 years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. max_reserved (1 to 10000, default null: any number): how many messages of the kind are held at once at
-the most, by whomever; a reserve answers fewer, or none. What a reserve has taken that is under way when the first limit is set isn''t counted;
-a limit lowered below what is held lets nothing be reserved until that has come below it. A hold that has expired gives up its place to
-the next reserve that wants it, and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how
-many messages are delivered in a second, by queue_reserve and queue_pop together, expired and repeated deliveries included; what isn''t used is
-saved for a second (one message at the least), so that so many may come at once. Seconds
-count as they are set when they are looked at, so that a change concerns what has ended already too.
+messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
+takes that is under way when the first limit is set isn''t counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
+and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
+used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.'
@@ -6505,8 +6502,7 @@ begin
             call _queue_define_expires(in_kind, in_options);
             call _queue_define_limits(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds, k.max_reserved,
-                k.rate_per_second
+                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds, k.max_reserved, k.rate_per_second
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
@@ -6572,7 +6568,7 @@ begin
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
             delete u from queue_use u where u.p_kind = in_kind;
-            delete l from queue_slot l where l.p_kind = in_kind;
+            delete l from queue_place l where l.p_kind = in_kind;
             delete b from queue_bucket b where b.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;

@@ -2691,7 +2691,7 @@ the call.
 Locks: none but the places, which are locked.$$;
 --;
 create or replace function _queue_lease(in_kind text, in_rate numeric, in_need integer, in_more integer, in_now bigint,
-    inout io_back bigint, out got bigint) language plpgsql as $$
+    in_back bigint, out back bigint, out got bigint) language plpgsql as $$
 declare
     v_parts constant integer := least(greatest(floor(in_rate), 1), 16);
     v_step constant numeric := 1000000000.0 * v_parts / in_rate;
@@ -2704,18 +2704,19 @@ declare
     v_taken bigint;
 begin
     got := 0;
+    back := in_back;
     loop
         select b.part, case when b.spent_at > v_now + 1000000000 then v_now else b.spent_at end into v_part, v_spent
         from queue_bucket b
         where b.p_kind = in_kind and b.part between v_low and v_high
-            and (b.spent_at <= v_now - v_step * (1 - io_back) or b.spent_at > v_now + 1000000000)
+            and (b.spent_at <= v_now - v_step * (1 - back) or b.spent_at > v_now + 1000000000)
         order by b.p_kind, b.part limit 1 for update skip locked;
         if found then
-            v_spent := greatest(v_spent - v_step * io_back, v_now - greatest(1000000000, 1.5 * v_step));
+            v_spent := greatest(v_spent - v_step * back, v_now - greatest(1000000000, 1.5 * v_step));
             v_taken := least(floor((v_now - v_spent) / v_step), in_need + in_more - got);
             update queue_bucket b set spent_at = v_spent + v_step * v_taken where b.p_kind = in_kind and b.part = v_part;
             got := got + v_taken;
-            io_back := 0;
+            back := 0;
             exit when got >= in_need;
             v_low := v_part + 1;
         elsif v_high >= v_first and v_first > 0 then
@@ -2730,38 +2731,39 @@ end $$;
 comment on function _queue_lease(text, numeric, integer, integer, bigint, bigint) is
 $$Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
-io_back: how many, taken before, are given back; answers those for which there was no part to give them to.
-Result: got: how many.
+in_back: how many, taken before, are given back.
+Result: got: how many; back: those for which there was no part to give them to.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.$$;
 --;
-create or replace function _queue_tokens(in_kind queue_kind, in_max integer, in_now bigint, inout io_state bigint[], out tokens bigint)
+create or replace function _queue_tokens(in_kind queue_kind, in_max integer, in_now bigint, in_state bigint[], out state bigint[], out tokens bigint)
     language plpgsql as $$
 declare
-    v_age constant bigint := in_now - io_state[3];
+    v_age constant bigint := in_now - in_state[3];
     v_lease record;
 begin
-    tokens := case when v_age between 0 and 1000000 then io_state[2] else 0 end;
+    state := in_state;
+    tokens := case when v_age between 0 and 1000000 then state[2] else 0 end;
     if tokens >= in_max then
         return;
     end if;
     v_lease := _queue_lease(in_kind.p_kind, in_kind.rate_per_second, in_max,
-        case when v_age between 0 and 250000 then floor(in_kind.rate_per_second / 320)::integer else 0 end, in_now, io_state[2]);
+        case when v_age between 0 and 250000 then floor(in_kind.rate_per_second / 320)::integer else 0 end, in_now, state[2]);
     if v_lease.got > 0 then
         tokens := v_lease.got;
-        io_state[2] := v_lease.got;
-        io_state[3] := in_now;
-    elsif v_lease.io_back = 0 then
+        state[2] := v_lease.got;
+        state[3] := in_now;
+    elsif v_lease.back = 0 then
         tokens := 0;
-        io_state[2] := 0;
+        state[2] := 0;
     end if;
 end $$;
 --;
 comment on function _queue_tokens(queue_kind, integer, bigint, bigint[]) is
 $$Tokens for deliveries of a kind with rate_per_second. A session keeps what it has taken ahead for a second: 50 ms of the tokens of a
 part of the bucket, 1/320 of the rate, if it took some within the last quarter of a second. What is left of them it gives back when it takes some again.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. io_state: see _queue_reserve_limited.
-Result: tokens: how many it may use, and takes out of io_state then; it may be more than in_max.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_state: see _queue_reserve_limited.
+Result: state, as it is then; tokens: how many may be used, and are to be taken out of it then; it may be more than in_max.
 Locks: as _queue_lease.$$;
 --;
 create or replace function _queue_use(in_kind queue_kind, in_now bigint) returns void language plpgsql as $$
@@ -3894,7 +3896,7 @@ declare
 begin
     if in_kind.rate_per_second is not null then
         v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
-        v_state := v_tokens.io_state;
+        v_state := v_tokens.state;
         v_left := least(v_left, v_tokens.tokens);
     end if;
     if v_left > 0 and in_kind.max_reserved is not null then
@@ -4083,7 +4085,7 @@ declare
     v_rows integer := 0;
 begin
     v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
-    v_state := v_tokens.io_state;
+    v_state := v_tokens.state;
     if v_tokens.tokens > 0 then
         return query select m.* from _queue_pop_many(in_kind, least(in_max, v_tokens.tokens)::integer, in_now) m;
         get diagnostics v_rows = row_count;
@@ -5119,13 +5121,10 @@ of required fields and their types, string, number, integer, boolean, object or 
 years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. max_reserved (1 to 10000, default null: any number): how many messages of the kind are held at once at
-the most, by whomever; a reserve answers fewer, or none. What a reserve has taken that is under way when the first limit is set isn't counted;
-a limit lowered below what is held lets nothing be reserved until that has come below it. A hold that has expired gives up its place to
-the next reserve that wants it, and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how
-many messages are delivered in a second, by queue_reserve and queue_pop together, expired and repeated deliveries included; what isn't used is
-saved for a second (one message at the least), so that so many may come at once. Seconds
-count as they are set when they are looked at, so that a change concerns what has ended already too.
+messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
+takes that is under way when the first limit is set isn't counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
+and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn't
+used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.$$;

@@ -12,7 +12,7 @@ begin
     declare v_slot int default json_extract(in_slots, '$[0]');
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if v_number = 1 then
-        update queue_slot s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32)) where s.p_kind = in_kind and s.slot = v_slot;
+        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32)) where s.p_kind = in_kind and s.slot = v_slot;
     else
         /*M!100600 set statement sql_safe_updates = 0 for */
         update (
@@ -24,7 +24,7 @@ begin
                 select e.place, null, e.entry
                 from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
             group by u.place having entry is not null) d
-            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
         set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));
     end if;
 end $$

@@ -1,9 +1,9 @@
 drop procedure if exists _queue_permit;
 delimiter $$
 create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint,
-    inout io_max int, out out_slots longtext character set ascii)
+    inout out_max int, out out_slots longtext character set ascii)
     comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
-in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. io_max: how many are
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. out_max: how many are
 wanted; answers how many may be taken. out_slots: the places for them.
 Locks: as _queue_lease and _queue_slots.
 @pyqueue_limits, by kind, as in @pyqueue_bounds: 0 the place that the session had last, which is free once it has acked; 1 the tokens that it has; 2 when it
@@ -23,8 +23,8 @@ begin
         if not in_now - v_at between 0 and 1000000 then
             set v_tokens = 0;
         end if;
-        if v_tokens < io_max then
-            call _queue_lease(in_kind, in_rate, io_max, if(@pyqueue_own and in_now - v_at between 0 and 250000, floor(in_rate / 320), 0), in_now,
+        if v_tokens < out_max then
+            call _queue_lease(in_kind, in_rate, out_max, if(@pyqueue_own and in_now - v_at between 0 and 250000, floor(in_rate / 320), 0), in_now,
                 v_back, v_got, v_new);
             if v_got > 0 then
                 set v_tokens = v_got, v_back = v_got, v_at = in_now, v_part = v_new;
@@ -32,12 +32,12 @@ begin
                 set v_tokens = 0;
             end if;
         end if;
-        set io_max = least(io_max, v_tokens);
+        set out_max = least(out_max, v_tokens);
     end if;
-    if in_most is not null and io_max > 0 then
-        call _queue_slots(in_kind, in_most, v_first, io_max, in_now, out_slots);
-        set io_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
+    if in_most is not null and out_max > 0 then
+        call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
+        set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
     end if;
-    set @pyqueue_limits = json_set(coalesce(@pyqueue_limits, '{}'), v_path, json_array(v_first, v_back + 0, v_at + 0, v_part));
+    set @pyqueue_limits = json_set(coalesce(@pyqueue_limits, '{}'), v_path, json_array(v_first + 0, v_back + 0, v_at + 0, v_part + 0));
 end $$
 delimiter ;

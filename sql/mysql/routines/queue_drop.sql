@@ -56,7 +56,7 @@ begin
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
             delete u from queue_use u where u.p_kind = in_kind;
-            delete l from queue_slot l where l.p_kind = in_kind;
+            delete l from queue_place l where l.p_kind = in_kind;
             delete b from queue_bucket b where b.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;

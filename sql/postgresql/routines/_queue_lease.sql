@@ -1,5 +1,5 @@
 create or replace function _queue_lease(in_kind text, in_rate numeric, in_need integer, in_more integer, in_now bigint,
-    inout io_back bigint, out got bigint) language plpgsql as $$
+    in_back bigint, out back bigint, out got bigint) language plpgsql as $$
 declare
     v_parts constant integer := least(greatest(floor(in_rate), 1), 16);
     v_step constant numeric := 1000000000.0 * v_parts / in_rate;
@@ -12,18 +12,19 @@ declare
     v_taken bigint;
 begin
     got := 0;
+    back := in_back;
     loop
         select b.part, case when b.spent_at > v_now + 1000000000 then v_now else b.spent_at end into v_part, v_spent
         from queue_bucket b
         where b.p_kind = in_kind and b.part between v_low and v_high
-            and (b.spent_at <= v_now - v_step * (1 - io_back) or b.spent_at > v_now + 1000000000)
+            and (b.spent_at <= v_now - v_step * (1 - back) or b.spent_at > v_now + 1000000000)
         order by b.p_kind, b.part limit 1 for update skip locked;
         if found then
-            v_spent := greatest(v_spent - v_step * io_back, v_now - greatest(1000000000, 1.5 * v_step));
+            v_spent := greatest(v_spent - v_step * back, v_now - greatest(1000000000, 1.5 * v_step));
             v_taken := least(floor((v_now - v_spent) / v_step), in_need + in_more - got);
             update queue_bucket b set spent_at = v_spent + v_step * v_taken where b.p_kind = in_kind and b.part = v_part;
             got := got + v_taken;
-            io_back := 0;
+            back := 0;
             exit when got >= in_need;
             v_low := v_part + 1;
         elsif v_high >= v_first and v_first > 0 then
@@ -38,7 +39,7 @@ end $$;
 comment on function _queue_lease(text, numeric, integer, integer, bigint, bigint) is
 $$Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
-io_back: how many, taken before, are given back; answers those for which there was no part to give them to.
-Result: got: how many.
+in_back: how many, taken before, are given back.
+Result: got: how many; back: those for which there was no part to give them to.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.$$;

@@ -9,7 +9,7 @@ declare
     v_rows integer := 0;
 begin
     v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
-    v_state := v_tokens.io_state;
+    v_state := v_tokens.state;
     if v_tokens.tokens > 0 then
         return query select m.* from _queue_pop_many(in_kind, least(in_max, v_tokens.tokens)::integer, in_now) m;
         get diagnostics v_rows = row_count;

@@ -13,7 +13,7 @@ declare
 begin
     if in_kind.rate_per_second is not null then
         v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
-        v_state := v_tokens.io_state;
+        v_state := v_tokens.state;
         v_left := least(v_left, v_tokens.tokens);
     end if;
     if v_left > 0 and in_kind.max_reserved is not null then
