@@ -105,6 +105,7 @@ def test_callers_transactions_keep_the_limit_too(queue: Session, harness: Harnes
     def consume(number: int) -> None:
         chance = random.Random(number)
         level = chance.choice(["read committed", *harness.snapshot_levels])
+        found: list[str] = []
         worker = harness.connect(autocommit=False, isolation=level)
         while not done.is_set():
             try:
@@ -244,7 +245,7 @@ def test_a_transaction_that_stays_open_takes_the_rate_from_nobody(
         clock.advance(0.7)
     open_one.rollback()
     clock.advance(1)
-    assert 98 <= len(queue.pop("calls", 200)) <= 101
+    assert 94 <= len(queue.pop("calls", 200)) <= 101  # each part saves whole ones
 
 
 def test_a_listener_is_told_of_the_ack_that_makes_room(queue: Session, connect: Connect) -> None:
