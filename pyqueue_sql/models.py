@@ -141,6 +141,10 @@ class Kind:
     """Whether it takes nothing in."""
     expires_seconds: float | None
     """It goes when it is unused for so long; None: never."""
+    max_reserved: int | None
+    """How many may be held at once; None: any number."""
+    rate_per_second: float | None
+    """How many are delivered in a second; None: any number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,10 @@ class DefineOptions(TypedDict, total=False):
     """Fields that a payload must have, and their types: string, number, integer, boolean, object or array."""
     expires_seconds: float | None
     """It goes, with its messages, when it is unused for so long; None: never."""
+    max_reserved: int | None
+    """How many may be held at once, whoever holds them; None: any number."""
+    rate_per_second: float | None
+    """How many are delivered in a second, after a pause a second's worth at once; None: any number."""
 
 
 class ScheduleOptions(TypedDict, total=False):

@@ -31,9 +31,13 @@ source tables/queue_order_waiting.sql
 source tables/queue_semaphore.sql
 source tables/queue_semaphore_slot.sql
 source tables/queue_semaphore_wait.sql
+source tables/queue_place.sql
+source tables/queue_bucket.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
+-- without tables/queue_slot: queue_place has the places and what stands in them, see docs/adr/0012-limits.md
+-- without tables/queue_claim: see tables/queue_slot
 
 -- routines: the clock
 source routines/queue_now.sql
@@ -144,6 +148,7 @@ source routines/_queue_take_deliverable.sql
 source routines/_queue_take_bounded.sql
 source routines/_queue_take_in_row.sql
 source routines/_queue_turn_marks.sql
+source routines/_queue_limited_until.sql
 source routines/_queue_ready.sql
 source routines/_queue_ready_kind.sql
 source routines/_queue_wait_kinds.sql
@@ -162,6 +167,15 @@ source routines/_queue_stream_held.sql
 source routines/_queue_stream_fail.sql
 source routines/_queue_stream_reserve.sql
 source routines/_queue_stream_commit.sql
+
+-- routines: limits
+source routines/_queue_define_limits.sql
+source routines/_queue_slots_free.sql
+source routines/_queue_slots.sql
+source routines/_queue_claim.sql
+source routines/_queue_lease.sql
+source routines/_queue_permit.sql
+source routines/_queue_permit_used.sql
 
 -- routines: kinds that expire
 source routines/_queue_use.sql

@@ -29,6 +29,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_semaphore.sql
 \ir tables/queue_semaphore_slot.sql
 \ir tables/queue_semaphore_wait.sql
+\ir tables/queue_slot.sql
+\ir tables/queue_claim.sql
+\ir tables/queue_bucket.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -69,6 +72,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- routines: what the public ones share
 \ir routines/_queue_is_heard.sql
 \ir routines/_queue_wake.sql
+\ir routines/_queue_freed.sql
 \ir routines/_queue_settings.sql
 \ir routines/_queue_check_dead_letter_kind.sql
 \ir routines/_queue_state.sql
@@ -128,6 +132,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_tidy.sql
 \ir routines/_queue_slot_ready.sql
+\ir routines/_queue_limited_until.sql
 \ir routines/_queue_ready_bounded.sql
 \ir routines/_queue_ready.sql
 \ir routines/_queue_stage_remove.sql
@@ -139,6 +144,15 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_stream_fail.sql
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql
+
+-- routines: limits
+\ir routines/_queue_limits_name.sql
+\ir routines/_queue_define_limits.sql
+\ir routines/_queue_slots_free.sql
+\ir routines/_queue_slots.sql
+\ir routines/_queue_claim.sql
+\ir routines/_queue_lease.sql
+\ir routines/_queue_tokens.sql
 
 -- routines: kinds that expire
 \ir routines/_queue_use.sql
@@ -183,9 +197,11 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_slot_take.sql
 \ir routines/_queue_reserve_slotted.sql
 \ir routines/_queue_reserve_many.sql
+\ir routines/_queue_reserve_limited.sql
 \ir routines/queue_reserve.sql
 \ir routines/_queue_pop_slotted.sql
 \ir routines/_queue_pop_many.sql
+\ir routines/_queue_pop_limited.sql
 \ir routines/queue_pop.sql
 \ir routines/_queue_extend_slotted.sql
 \ir routines/queue_extend.sql

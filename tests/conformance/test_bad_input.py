@@ -209,6 +209,8 @@ def numbers() -> Iterator[Parameter]:
         ("backoff_max_seconds", number(0, year), lambda q, k, v: q.define(k, backoff_max_seconds=v)),
         ("jitter", number(0, 1), lambda q, k, v: q.define(k, jitter=v)),
         ("expires_seconds", number(1, 315_360_000), lambda q, k, v: q.define(k, expires_seconds=v)),
+        ("max_reserved", number(1, 10_000, whole=True), lambda q, k, v: q.define(k, max_reserved=v)),
+        ("rate_per_second", number(0.001, 1_000_000), lambda q, k, v: q.define(k, rate_per_second=v)),
         ("priority", number(-32_768, 32_767, whole=True), lambda q, k, v: q.publish(k, "a", 1, priority=v)),
     ):
         yield Parameter(name, hostile.NUMBERS, sound, call)

@@ -381,3 +381,47 @@ def test_a_statement_waits_five_seconds_at_the_most(conn: psycopg.Connection[Any
     before = time.monotonic()
     assert Queue(conn).wait("mail", 300) is None
     assert 5 <= time.monotonic() - before < 7
+
+
+def test_an_ack_that_makes_room_under_a_limit_is_an_event_and_others_are_not(
+    conn: psycopg.Connection[Any], database_url: str
+) -> None:
+    queue = Queue(conn)
+    queue.define("mail", max_reserved=1)
+    for kind in ("mail", "free"):
+        queue.push_many(kind, [{"payload": n} for n in range(4)])
+    with listening(database_url, "mail") as listener, listening(database_url, "free") as other:
+        for many in (False, True):
+            (message,) = queue.reserve("mail")
+            assert message.receipt
+            listener.events()
+            (look,) = listener.queue.listen("mail")
+            assert not look.ready
+            assert look.next_seconds is not None
+            assert 0 < look.next_seconds <= 1
+            if many:
+                queue.ack_many([message.receipt])
+            else:
+                queue.ack(message.receipt)
+            assert "mail" in [one.kind for one in listener.events()]
+            assert listener.queue.listen("mail")[0].ready
+        other.events()
+        (message,) = queue.reserve("free")
+        assert queue.ack(message.receipt or "").outcome == "acked"
+        assert "free" not in [one.kind for one in other.events()]
+
+
+def test_acks_under_a_limit_send_few_events_and_one_that_is_undone_silences_none(
+    conn: psycopg.Connection[Any], database_url: str
+) -> None:
+    queue = Queue(conn)
+    queue.define("mail", max_reserved=20)
+    queue.push_many("mail", [{"payload": n} for n in range(20)])
+    receipts = [one.receipt or "" for one in queue.reserve("mail", None, 20)]
+    with listening(database_url, "mail") as listener:
+        with conn.transaction(force_rollback=True):
+            queue.ack(receipts[0])
+        with conn.transaction():
+            for receipt in receipts:
+                queue.ack(receipt)
+        assert [one.kind for one in listener.events()] == ["mail"]

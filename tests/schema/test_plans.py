@@ -84,6 +84,13 @@ select 1000000000 + i, case when i %% 2 = 0 then 'crowd' else 'group' || i %% (%
 from generate_series(1, %(size)s) i
 """
 
+LIMITED = """
+select queue_define('limited', '{"max_reserved": 1000, "rate_per_second": 1000000}');
+select queue_push_many('limited', (select jsonb_agg(jsonb_build_object('payload', i)) from generate_series(1, 200) i));
+insert into queue_claim (p_kind, slot, number, entry, secret)
+select 'limited', 1 + i % 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 100000) i
+"""
+
 _numbers = itertools.count(1)
 
 
@@ -129,10 +136,12 @@ def filled(
             conn.execute(FILL, {"size": size, "held": HELD})
             conn.execute(DEAD)
             psycopg.ClientCursor(conn).execute(PAST, {"size": size})
+            psycopg.ClientCursor(conn).execute(LIMITED)
             if analyzed:
                 conn.execute(
                     "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
-                    " queue_recurring, queue_group, queue_group_slot, queue_group_member"
+                    " queue_recurring, queue_group, queue_group_slot, queue_group_member, queue_slot, queue_claim,"
+                    " queue_bucket"
                 )
         yield Filled(url, size)
 
@@ -272,6 +281,9 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_wait": query("""select * from queue_wait('["nothing", "work"]', 0)"""),
     "queue_heartbeat": query("select * from queue_heartbeat('plan')"),
     "queue_reserve expiring": query("select * from queue_reserve('reply', 'w', %s)", BATCH),
+    "queue_reserve limited": query("select * from queue_reserve('limited', 'w')"),
+    "queue_reserve limited many": query("select * from queue_reserve('limited', 'w', 2)"),
+    "queue_pop limited": query("select * from queue_pop('limited')"),
     "queue_drop": query("select * from queue_drop('nobody')"),
     "queue_subscribe": query("select * from queue_subscribe('7.order.*', 'copies7')"),
     "queue_unsubscribe": query("select * from queue_unsubscribe('8.order.*', 'copies8')"),
@@ -294,6 +306,7 @@ TABLES = (
     *("delayed_queue", "queue_history", "queue_dedup"),
     *("queue_use", "queue_subscription", "queue_recurring"),
     *("queue_group", "queue_group_slot", "queue_group_member"),
+    *("queue_slot", "queue_claim", "queue_bucket"),
 )
 PASSING = {
     "queue_reserve",
@@ -419,6 +432,8 @@ def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> No
         name = "queue_push remembered"
     elif index.startswith("queue_use") and name == "queue_reserve":
         name = "queue_reserve expiring"
+    elif index.startswith(("queue_slot", "queue_claim", "queue_bucket")):
+        name = f"{name} limited"
     elif index.startswith("queue_group") and f"{name} grouped" in CALLS:
         name = f"{name} grouped"
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)

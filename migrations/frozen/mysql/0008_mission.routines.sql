@@ -2733,23 +2733,32 @@ begin
     declare v_max int default coalesce(in_max_messages, 1);
     declare v_paused, v_slotted boolean default false;
     declare v_expires decimal(20,6);
+    declare v_rate decimal(30,6);
+    declare v_slots longtext character set ascii;
     declare v_shape longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_options(in_options, '', 'options');
-    select k.max_attempts, k.paused, k.payload_shape, k.expires_seconds, k.semaphores into v_most, v_paused, v_shape, v_expires, v_slotted
+    select k.max_attempts, k.paused, k.payload_shape, k.expires_seconds, k.semaphores, k.rate_per_second
+    into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
     from queue_kind k where k.p_kind = in_kind;
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, in_now);
     end if;
-    if not v_paused then
+    if not v_paused and v_rate is not null then
+        call _queue_permit(in_kind, null, v_rate, in_now, v_max, v_slots);
+    end if;
+    if not v_paused and v_max > 0 then
         if v_slotted then
             call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, out_entries, v_number,
                 v_expired);
         else
             call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
                 v_expired);
+        end if;
+        if v_rate is not null then
+            call _queue_permit_used(in_kind, v_rate, v_number);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
@@ -3061,7 +3070,8 @@ begin
         call queue_now(v_now);
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
-        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null or k.semaphores,
+        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null
+                or k.semaphores or k.max_reserved is not null or k.rate_per_second is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0
         into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
         if v_landed is not null or v_special then
@@ -3117,7 +3127,9 @@ Result and locks: those of queue_reserve.'
 begin
     declare v_now, v_until bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired int;
+    declare v_most, v_number, v_expired, v_limit int;
+    declare v_rate decimal(30,6);
+    declare v_slots longtext character set ascii;
     declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape longtext character set utf8mb4;
@@ -3130,8 +3142,8 @@ begin
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_worker(v_worker);
     select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds,
-        k.semaphores
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted from queue_kind k where k.p_kind = in_kind;
+        k.semaphores, k.max_reserved, k.rate_per_second
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds', 'options');
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
@@ -3144,7 +3156,10 @@ begin
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, v_now);
     end if;
-    if not v_paused then
+    if not v_paused and coalesce(v_limit, v_rate) is not null then
+        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots);
+    end if;
+    if not v_paused and v_max > 0 then
         if v_slotted then
             call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, out_entries, v_number, v_expired);
         else
@@ -3153,6 +3168,12 @@ begin
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
+            if v_limit is not null then
+                call _queue_claim(in_kind, v_slots, out_entries, out_seed);
+            end if;
+        end if;
+        if v_rate is not null then
+            call _queue_permit_used(in_kind, v_rate, v_number);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
@@ -3334,21 +3355,60 @@ begin
     end if;
 end;
 --;
+drop procedure if exists _queue_limited_until;
+--;
+create procedure _queue_limited_until(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint, out out_until bigint)
+    comment 'Until when the limits of a kind let nothing be taken, for those that wait.
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call.
+Result: when there is a token again; while all places are taken, when one of their holds ends. NULL: there is room.
+differs: no time is answered within a second for events that were left out: nobody is told anything here, and who waits looks on. The tokens that a
+session has aren''t looked at: who waits isn''t who takes.'
+begin
+    declare v_held, v_end bigint;
+    set out_until = null;
+    if in_rate is not null then
+        select ceil(min(if(b.spent_at <= in_now * 1000 + 1000000000,
+            b.spent_at + 1000000000 * least(greatest(floor(in_rate), 1), 16) / in_rate, null)) / 1000)
+        into out_until from queue_bucket b where b.p_kind = in_kind;
+    end if;
+    if in_most is not null then
+        select count(*), min(t.scheduled_at) into v_held, v_end
+        from (
+            select q.scheduled_at
+            from queue_place s force index (primary)
+                straight_join delayed_queue q force index (primary) on q.entry = s.entry and q.secret = s.secret
+            where s.p_kind = in_kind and q.scheduled_at > in_now
+            limit in_most) t;
+        if v_held >= in_most then
+            set out_until = greatest(coalesce(out_until, 0), v_end);
+        end if;
+    end if;
+    if out_until <= in_now then
+        set out_until = null;
+    end if;
+end;
+--;
 drop procedure if exists _queue_ready;
 --;
 create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
     comment 'Whether a message of a kind may be taken.
 in_kind: the kind. in_now: the time of the call.
-out_ready: whether there is one; false also while the kind is paused.
+out_ready: whether there is one; false also while the kind is paused or at its limits.
 Locks: that message, if there is one.
 differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again and again would be
 no waiting. It says nothing of the future: nobody listens here.'
 begin
-    declare v_found bigint;
+    declare v_found, v_until bigint;
+    declare v_limit int;
+    declare v_rate decimal(30,6);
     declare v_paused, v_slotted boolean default false;
     declare continue handler for not found begin end;
-    select k.paused, k.semaphores into v_paused, v_slotted from queue_kind k where k.p_kind = in_kind;
-    if not v_paused then
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_slotted, v_limit, v_rate
+    from queue_kind k where k.p_kind = in_kind;
+    if coalesce(v_limit, v_rate) is not null then
+        call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
+    end if;
+    if not v_paused and v_until is null then
         -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
         select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now limit 1;
@@ -3370,7 +3430,7 @@ begin
         end if;
     end if;
     set out_ready = v_found is not null;
-    if v_slotted and not v_paused and not out_ready then
+    if v_slotted and not v_paused and v_until is null and not out_ready then
         call _queue_slot_ready(in_kind, in_now, out_ready);
     end if;
 end;
@@ -4026,6 +4086,303 @@ begin
     end if;
 end;
 --;
+drop procedure if exists _queue_define_limits;
+--;
+create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the first limit is
+set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins with one token.
+in_kind: the kind, whose settings are there. in_options: those of queue_define.
+Errors: PQ002.
+Locks: the rows of the limits that change: it waits for reserves of the kind that are under way.
+differs: PostgreSQL''s is given the settings and the time, and answers the settings.'
+begin
+    declare v_now, v_most, v_old bigint;
+    declare v_rate, v_before decimal(30,6);
+    declare v_parts int;
+    call queue_now(v_now);
+    call _queue_integer(in_options, 'max_reserved', 1, 10000, v_most);
+    call _queue_number(in_options, 'rate_per_second', 0.001, 1000000, v_rate);
+    select max(k.max_reserved), max(k.rate_per_second) into v_old, v_before from queue_kind k where k.p_kind = in_kind;
+    if json_contains_path(in_options, 'one', '$.max_reserved') and not v_most <=> v_old then
+        if v_most is null then
+            delete s from queue_place s where s.p_kind = in_kind;
+        else
+            if v_old is null then -- what is held already has places as well
+                insert into queue_place (p_kind, slot, entry, secret)
+                select in_kind, row_number() over (order by q.entry), q.entry, q.secret
+                from delayed_queue q force index (delayed_queue_ready)
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null and q.scheduled_at > v_now;
+            end if;
+            insert into queue_place (p_kind, slot)
+            select in_kind, n.slot
+            from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
+            where not exists (select s.slot from queue_place s where s.p_kind = in_kind and s.slot = n.slot);
+        end if;
+        update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
+    end if;
+    if json_contains_path(in_options, 'one', '$.rate_per_second') and not v_rate <=> v_before then
+        delete b from queue_bucket b where b.p_kind = in_kind;
+        if v_rate is not null then
+            set v_parts = least(greatest(floor(v_rate), 1), 16);
+            insert into queue_bucket (p_kind, part, spent_at)
+            select in_kind, n.place - 1, v_now * 1000 - round(1000000000 / v_rate * (v_parts - n.place + 1))
+            from json_table(concat('[0', repeat(',0', v_parts - 1), ']'), '$[*]' columns (place for ordinality)) n;
+        end if;
+        update queue_kind k set k.rate_per_second = v_rate where k.p_kind = in_kind;
+    end if;
+end;
+--;
+drop procedure if exists _queue_slots_free;
+--;
+create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii, in in_now bigint,
+    out out_slots longtext character set ascii)
+    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired gives up its place here for good: without
+reserved_by it can''t be extended any more, though an ack of it still counts.
+in_kind: the kind. in_slots: the places. in_now: the time of the call.
+Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began counts as taken.
+Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts as taken.
+differs: here it locks the places, and answers no numbers.'
+begin
+    declare v_locked longtext character set utf8mb4;
+    declare v_expired longtext character set ascii;
+    declare v_number int;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(d.slot, d.entry, d.secret)) into v_locked
+    from (
+        select s.slot, s.entry, lower(hex(s.secret)) as secret
+        from json_table(in_slots, '$[*]' columns (slot int path '$')) j
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
+        order by s.slot for update /*!80000 of s */ skip locked) d;
+    set v_locked = coalesce(v_locked, '[]');
+    -- without a lock first: it would be taken on what others hold
+    select count(*) into v_number
+    from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+        straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+    where q.scheduled_at <= in_now and q.reserved_by is not null;
+    if v_number > 0 then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(d.entry) into v_expired
+        from (
+            select q.entry
+            from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            where q.scheduled_at <= in_now and q.reserved_by is not null
+            order by q.entry for update /*!80000 of q */ skip locked) d;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update json_table(v_expired, '$[*]' columns (entry bigint path '$')) e
+            straight_join delayed_queue q force index (primary) on q.entry = e.entry
+        set q.reserved_by = null;
+    end if;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(r.slot) into out_slots
+    from json_table(v_locked, '$[*]' columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    where r.entry is null
+        or exists (
+            select s.slot from queue_place s
+            where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
+        and not exists (
+            select q.entry from delayed_queue q
+            where q.entry = r.entry and q.secret = unhex(r.secret) and (q.scheduled_at > in_now or q.reserved_by is not null));
+end;
+--;
+drop procedure if exists _queue_slots;
+--;
+create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int, in in_now bigint,
+    out out_slots longtext character set ascii)
+    comment 'Free places of a kind with max_reserved, locked until the transaction ends.
+in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the time of the call.
+Result: a JSON array, of as many as there are.
+While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody gets one before fewer are
+taken; those above it that are free are removed.
+Locks: the places; what others have locked counts as taken. As _queue_slots_free.
+differs: no numbers of claims.'
+begin
+    declare v_low, v_wrap, v_high, v_want, v_last, v_all int;
+    declare v_found, v_free longtext character set ascii;
+    declare v_over boolean default false;
+    set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1, v_high = 2147483647,
+        v_want = in_max, out_slots = '[]';
+    select coalesce(max(s.slot), 0) > in_most into v_over from queue_place s where s.p_kind = in_kind;
+    if v_over then
+        set v_low = 1, v_want = 2147483647;
+    end if;
+    places: loop
+        set v_all = v_want - json_length(out_slots);
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
+        from (
+            select s.slot from queue_place s force index (primary)
+            where s.p_kind = in_kind and s.slot between v_low and v_high
+                and not exists (
+                    select q.entry from delayed_queue q
+                    where q.entry = s.entry and q.secret = s.secret and q.scheduled_at > in_now)
+            order by s.slot limit v_all) d;
+        if v_found is not null then
+            call _queue_slots_free(in_kind, v_found, in_now, v_free);
+            set out_slots = if(v_free is null, out_slots, if(out_slots = '[]', v_free, json_merge_preserve(out_slots, v_free))),
+                v_low = v_last + 1;
+        elseif v_high > v_wrap and v_wrap > 0 and not v_over then
+            set v_low = 1, v_high = v_wrap;
+        else
+            leave places;
+        end if;
+        if json_length(out_slots) = v_want or v_low > v_high then
+            leave places;
+        end if;
+    end loop;
+    if v_over then
+        select count(*) into v_all from queue_place s where s.p_kind = in_kind; -- what others have locked counts
+        set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
+        where f.slot > in_most;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select coalesce(json_arrayagg(d.slot), '[]') into out_slots
+        from (
+            select f.slot from json_table(out_slots, '$[*]' columns (slot int path '$')) f
+            where f.slot <= in_most order by f.slot limit v_all) d;
+    end if;
+end;
+--;
+drop procedure if exists _queue_claim;
+--;
+create procedure _queue_claim(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
+    in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
+    comment 'Puts deliveries in places.
+in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer. in_seed: what their
+secrets are made of, see _queue_hold.
+Locks: none but the places, which are locked.
+differs: PostgreSQL appends to queue_claim.'
+begin
+    declare v_number int default json_length(in_entries);
+    declare v_slot int default json_extract(in_slots, '$[0]');
+    declare v_entry bigint default json_extract(in_entries, '$[0]');
+    if v_number = 1 then
+        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32)) where s.p_kind = in_kind and s.slot = v_slot;
+    else
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update (
+            select max(u.slot) as slot, max(u.entry) as entry -- a join of the two arrays would compare each with each
+            from (
+                select j.place, j.slot, null as entry
+                from json_table(in_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
+                union all
+                select e.place, null, e.entry
+                from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
+            group by u.place having entry is not null) d
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
+        set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));
+    end if;
+end;
+--;
+drop procedure if exists _queue_lease;
+--;
+create procedure _queue_lease(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int, in in_more int, in in_now bigint,
+    inout out_back bigint, out out_got bigint, out out_part int)
+    comment 'Takes tokens of a kind with rate_per_second.
+in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
+out_back: how many, taken before, are given back; answers those for which there was no part to give them to.
+Result: out_got: how many; out_part: a part that some are from.
+A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
+Locks: the parts it takes from; those that others have locked are passed over.
+differs: the results are named out_….'
+begin
+    declare v_parts int default least(greatest(floor(in_rate), 1), 16);
+    declare v_step decimal(40,6) default 1000000000 * v_parts / in_rate;
+    declare v_now bigint default in_now * 1000;
+    declare v_first, v_low int default floor(rand() * v_parts);
+    declare v_high, v_part int default v_parts - 1;
+    declare v_spent decimal(40,6);
+    declare v_taken bigint;
+    declare continue handler for not found begin end;
+    set out_got = 0, v_low = v_first;
+    parts: loop
+        set v_part = null;
+        select b.part, if(b.spent_at > v_now + 1000000000, v_now, b.spent_at) into v_part, v_spent
+        from queue_bucket b force index (primary)
+        where b.p_kind = in_kind and b.part between v_low and v_high
+            and (b.spent_at <= v_now - v_step * (1 - out_back) or b.spent_at > v_now + 1000000000)
+        order by b.part limit 1 for update skip locked;
+        if v_part is not null then
+            set v_spent = greatest(v_spent - v_step * out_back, v_now - greatest(1000000000, 1.5 * v_step));
+            set v_taken = least(floor((v_now - v_spent) / v_step), in_need + in_more - out_got);
+            update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken) where b.p_kind = in_kind and b.part = v_part;
+            set out_got = out_got + v_taken, out_part = v_part, out_back = 0, v_low = v_part + 1;
+            if out_got >= in_need then
+                leave parts;
+            end if;
+        elseif v_high >= v_first and v_first > 0 then
+            set v_low = 0, v_high = v_first - 1;
+        else
+            leave parts;
+        end if;
+    end loop;
+end;
+--;
+drop procedure if exists _queue_permit;
+--;
+create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint,
+    inout out_max int, out out_slots longtext character set ascii)
+    comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. out_max: how many are
+wanted; answers how many may be taken. out_slots: the places for them.
+Locks: as _queue_lease and _queue_slots.
+@pyqueue_limits, by kind, as in @pyqueue_bounds: 0 the place that the session had last, which is free once it has acked; 1 the tokens that it has; 2 when it
+took them, 3 from which part. It keeps them for a second: 50 ms of the tokens of a part of the bucket, 1/320 of the rate, if it took some within the
+last quarter of a second, and gives back what is left when it takes some again. In a caller''s transaction, which may be undone, none are taken ahead.
+differs: on PostgreSQL it is a part of _queue_reserve_limited, _queue_pop_limited and _queue_tokens.'
+begin
+    declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_first int default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[0]')), 0);
+    declare v_tokens, v_back bigint default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[1]')), 0);
+    declare v_at bigint default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[2]')), 0);
+    declare v_part int default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[3]')), 0);
+    declare v_got bigint default 0;
+    declare v_new int;
+    if in_rate is not null then
+        set v_back = v_tokens;
+        if not in_now - v_at between 0 and 1000000 then
+            set v_tokens = 0;
+        end if;
+        if v_tokens < out_max then
+            call _queue_lease(in_kind, in_rate, out_max, if(@pyqueue_own and in_now - v_at between 0 and 250000, floor(in_rate / 320), 0), in_now,
+                v_back, v_got, v_new);
+            if v_got > 0 then
+                set v_tokens = v_got, v_back = v_got, v_at = in_now, v_part = v_new;
+            elseif v_back = 0 then
+                set v_tokens = 0;
+            end if;
+        end if;
+        set out_max = least(out_max, v_tokens);
+    end if;
+    if in_most is not null and out_max > 0 then
+        call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
+        set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
+    end if;
+    set @pyqueue_limits = json_set(coalesce(@pyqueue_limits, '{}'), v_path, json_array(v_first + 0, v_back + 0, v_at + 0, v_part + 0));
+end;
+--;
+drop procedure if exists _queue_permit_used;
+--;
+create procedure _queue_permit_used(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_number int)
+    comment 'Counts the tokens that were used.
+in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered.
+Locks: a part of the bucket that is locked already.
+differs: see _queue_permit. In a caller''s transaction what is left is given back at once: if it is undone, the tokens are as they were.'
+begin
+    declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_tokens bigint default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[1]')), 0) - coalesce(in_number, 0);
+    declare v_part int default json_extract(@pyqueue_limits, concat(v_path, '[3]'));
+    if v_tokens > 0 and not @pyqueue_own then
+        update queue_bucket b
+        set b.spent_at = b.spent_at - round(1000000000 * least(greatest(floor(in_rate), 1), 16) / in_rate * v_tokens)
+        where b.p_kind = in_kind and b.part = v_part;
+        set v_tokens = 0;
+    end if;
+    set @pyqueue_limits = json_set(@pyqueue_limits, concat(v_path, '[1]'), v_tokens + 0);
+end;
+--;
 drop procedure if exists _queue_use;
 --;
 create procedure _queue_use(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_expires decimal(20,6), in in_now bigint)
@@ -4125,6 +4482,8 @@ begin
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
         if v_used is null then
             delete s from queue_subscription s where s.p_kind = v_kind;
+            delete l from queue_place l where l.p_kind = v_kind;
+            delete b from queue_bucket b where b.p_kind = v_kind;
             delete k from queue_kind k where k.p_kind = v_kind;
             set out_gone = out_gone + 1;
         end if;
@@ -5705,7 +6064,7 @@ begin
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_held, v_done boolean default false;
     declare c cursor for
-        select q.entry, j.place, q.semaphores, q.reserved_at is not null, (
+        select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
             select json_arrayagg(m.name) from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
             where q.source_kind is null and in_seconds > 0 and not exists (
                 select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))
@@ -6040,7 +6399,7 @@ in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login a
 the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
-ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
+ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
 A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
 rows where others are taking or giving slots.
@@ -6086,9 +6445,9 @@ drop procedure if exists queue_pop;
 create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind and removes them: at most once, there is no way back.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
-Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order and
-paused kinds as in queue_reserve. A message that names semaphores is taken only where there is a slot of each, which it has until the
-transaction ends; what follows is not counted.
+Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
+paused kinds and rate_per_second as in queue_reserve; max_reserved doesn''t matter, since nothing is held. A message that names semaphores is
+taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve.
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it believes them.'
@@ -6115,8 +6474,8 @@ drop procedure if exists queue_extend;
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds decimal(30,6))
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and
-where its hold has expired and a slot of one of its semaphores is somebody else''s.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
+hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
@@ -6136,7 +6495,8 @@ begin
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_seconds(in_seconds);
             set v_outcome = 'l';
-            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q
+            where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
             if v_slotted then
                 call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
                 set v_found = if(v_outcome = 'e', v_found, null);
@@ -6174,6 +6534,7 @@ begin
                 from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                        and q.reserved_by is not null
                 order by r.entry for update /*!80000 of q */;
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
@@ -6823,10 +7184,11 @@ begin
             call _queue_lock(v_list);
             select coalesce(sum(q.semaphores is null), 0) into v_extended
             from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret);
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.reserved_by is not null;
             /*M!100600 set statement sql_safe_updates = 0 for */
             update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.semaphores is null
+                    and q.reserved_by is not null
             set q.scheduled_at = v_until;
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(json_array(q.entry, r.place)) into v_slots
@@ -7074,11 +7436,13 @@ of required fields and their types, string, number, integer, boolean, object or 
 years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. Seconds
-count as they are set when they are looked at, so that a change concerns what has ended already too.
+messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
+takes that is under way when the first limit is set isn''t counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
+and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
+used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
-Locks: other definitions wait until the transaction ends; nothing else does.'
+Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;
@@ -7093,7 +7457,7 @@ begin
             call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
-                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds'), 'options');
+                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second'), 'options');
             call _queue_lock_kinds();
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
@@ -7131,9 +7495,10 @@ begin
                 k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
             where k.p_kind = in_kind;
             call _queue_define_expires(in_kind, in_options);
+            call _queue_define_limits(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores
+                k.semaphores, k.max_reserved, k.rate_per_second
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
@@ -7194,11 +7559,13 @@ begin
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind; -- so that it has settings to show
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores
+                k.semaphores, k.max_reserved, k.rate_per_second
             from queue_kind k where k.p_kind = in_kind;
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
             delete u from queue_use u where u.p_kind = in_kind;
+            delete l from queue_place l where l.p_kind = in_kind;
+            delete b from queue_bucket b where b.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
         end;

@@ -648,6 +648,25 @@ holds that lock, for those who begin to. PostgreSQL itself drops duplicates with
 Locks: advisory ones, for which it doesn't wait; one of them until the transaction ends.
 Where the idea comes from: the signaller of Keuss, which thins its events to one in 50 ms.$$;
 --;
+create or replace function _queue_freed(in_kind text) returns void language plpgsql as $$
+declare
+    v_slot constant integer := hashtext(in_kind) & 15;
+    v_time constant bigint := _queue_ticks();
+    v_name text := 'pyqueue.freed_' || v_slot;
+begin
+    if v_time - coalesce(nullif(current_setting(v_name, true), '')::bigint, 0) not between 0 and 49999 and _queue_is_heard(in_kind) then
+        v_name := set_config(v_name, v_time::text, false);
+        perform pg_notify('pyqueue_' || v_slot, in_kind);
+    end if;
+end $$;
+--;
+comment on function _queue_freed(text) is
+$$Notifies the sessions that wait for a kind with max_reserved, if there are any, that a message of it has ended: there may be room. A session
+does so once in 50 ms a channel: who waits looks again 50 ms after each event, and each second while there is no room. What it did last
+is rolled back with its transaction.
+in_kind: the kind.
+Locks: as _queue_is_heard.$$;
+--;
 create or replace function _queue_settings(in_kind text) returns queue_kind language plpgsql as $$
 declare
     v_kind queue_kind;
@@ -771,9 +790,12 @@ declare
     v_kind queue_kind;
 begin
     select k.* into v_kind from queue_kind k
-    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0);
+    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
     if not found then
         return;
+    end if;
+    if v_kind.max_reserved is not null then
+        perform _queue_freed(in_row.p_kind);
     end if;
     if v_kind.history_seconds > 0 then
         insert into queue_history select e.* from _queue_ended(in_row, in_outcome, in_to_kind, in_now) e;
@@ -2662,6 +2684,40 @@ $$Whether there may be room for what waits in a kind for semaphores, and if not,
 in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
+create or replace function _queue_limited_until(in_kind queue_kind, in_now bigint) returns bigint language plpgsql as $$
+declare
+    v_state constant bigint[] := nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[];
+    v_step constant numeric := 1000000000.0 * least(greatest(floor(in_kind.rate_per_second), 1), 16) / in_kind.rate_per_second;
+    v_until bigint;
+    v_held bigint;
+    v_end bigint;
+begin
+    if v_step is not null and (v_state[2] > 0 and in_now - v_state[3] between 0 and 1000000) is not true then
+        select ceil(min(case when b.spent_at <= in_now * 1000 + 1000000000 then b.spent_at + v_step end) / 1000) into v_until
+        from queue_bucket b where b.p_kind = in_kind.p_kind;
+    end if;
+    if in_kind.max_reserved is not null then
+        select count(*), min(t.scheduled_at) into v_held, v_end
+        from (
+            select q.scheduled_at from queue_slot s,
+                lateral (
+                    select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
+                    order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
+            where s.p_kind = in_kind.p_kind and q.entry = n.entry and q.secret = n.secret and q.scheduled_at > in_now
+            limit in_kind.max_reserved) t;
+        if v_held = in_kind.max_reserved then
+            v_until := greatest(v_until, least(v_end, in_now + 1000000));
+        end if;
+    end if;
+    return case when v_until > in_now then v_until end;
+end $$;
+--;
+comment on function _queue_limited_until(queue_kind, bigint) is
+$$Until when the limits of a kind let nothing be taken, for those that wait.
+in_kind: its settings. in_now: the time of the call.
+Result: when there is a token again; while all places are taken, when one of their holds ends, within a second, since an event that one is free may have
+been left out (see _queue_freed). NULL: there is room.$$;
+--;
 create or replace function _queue_ready_bounded(in_kind text, in_now bigint, in_bounds bigint[], out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -2703,14 +2759,21 @@ create or replace function _queue_ready(in_kind text, in_now bigint, out ready b
 declare
     v_bounds bigint[];
     v_end bigint;
-    v_kind record;
+    v_kind queue_kind;
     v_slot bigint;
 begin
     ready := false;
-    select k.paused, k.semaphores into v_kind from queue_kind k where k.p_kind = in_kind;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     if v_kind.paused then
         return;
-    elsif v_kind.semaphores then
+    end if;
+    if coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null then
+        next_at := _queue_limited_until(v_kind, in_now);
+        if next_at is not null then
+            return;
+        end if;
+    end if;
+    if v_kind.semaphores then
         select s.ready, s.next_at into ready, v_slot from _queue_slot_ready(in_kind, in_now) s;
         if ready then
             return;
@@ -2739,9 +2802,9 @@ end $$;
 comment on function _queue_ready(text, bigint) is
 $$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
-Result: ready: false also while the kind is paused; others may be taking what is there. next_at: when the next delayed message
+Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when the next delayed message
 falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from the start is slow it is what
-_queue_ready_bounded answers.$$;
+_queue_ready_bounded answers, and at the limits what _queue_limited_until does.$$;
 --;
 create or replace function _queue_stage_remove(in_part bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -3035,6 +3098,258 @@ taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
 Locks: as queue_push_many.$$;
 --;
+create or replace function _queue_limits_name(in_kind text) returns text language sql stable as $$
+    select 'pyqueue.limits_' || to_hex(hashtextextended(in_kind, 'delayed_queue'::regclass::oid::bigint));
+$$;
+--;
+comment on function _queue_limits_name(text) is
+$$The setting in which a session keeps what it has of the limits of a kind (see _queue_reserve_limited), one of its own in each installation.
+in_kind: the kind.
+Result: the name of the setting.$$;
+--;
+create or replace function _queue_define_limits(in_kind queue_kind, in_options jsonb, in_now bigint) returns queue_kind
+    language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_most constant integer := _queue_integer(in_options, 'max_reserved', 1, 10000);
+    v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000);
+    v_parts constant integer := least(greatest(floor(v_rate), 1), 16);
+    v_held bigint;
+begin
+    if in_options ? 'max_reserved' and v_most is distinct from in_kind.max_reserved then
+        if v_most is null then
+            delete from queue_slot s where s.p_kind = in_kind.p_kind;
+            delete from queue_claim c where c.p_kind = in_kind.p_kind;
+        else
+            if in_kind.max_reserved is null then -- what is held already has places as well
+                insert into queue_claim (p_kind, slot, number, entry, secret)
+                select q.p_kind, row_number() over (order by q.entry), 1, q.entry, q.secret
+                from delayed_queue q
+                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.secret is not null and q.scheduled_at > in_now;
+                get diagnostics v_held = row_count;
+            end if;
+            insert into queue_slot (p_kind, slot)
+            select in_kind.p_kind, n from generate_series(1, greatest(v_most, v_held)) n
+            on conflict on constraint queue_slot_pkey do nothing;
+        end if;
+        in_kind.max_reserved := v_most;
+    end if;
+    if in_options ? 'rate_per_second' and v_rate is distinct from in_kind.rate_per_second then
+        delete from queue_bucket b where b.p_kind = in_kind.p_kind;
+        insert into queue_bucket (p_kind, part, spent_at)
+        select in_kind.p_kind, n, in_now * 1000 - (1000000000.0 / v_rate * (v_parts - n))::bigint
+        from generate_series(0, v_parts - 1) n where v_rate is not null;
+        in_kind.rate_per_second := v_rate;
+    end if;
+    if in_options ?| '{max_reserved, rate_per_second}' then
+        update queue_kind k set max_reserved = in_kind.max_reserved, rate_per_second = in_kind.rate_per_second
+        where k.p_kind = in_kind.p_kind;
+        perform _queue_wake(in_kind.p_kind);
+    end if;
+    return in_kind;
+end $$;
+--;
+comment on function _queue_define_limits(queue_kind, jsonb, bigint) is
+$$Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the first limit is
+set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins with one token.
+in_kind: the settings that it had, whose row is there. in_options: those of queue_define. in_now: the time of the call.
+Result: the settings that it has.
+Errors: PQ002.
+Locks: the rows of the limits that change: it waits for reserves of the kind that are under way.$$;
+--;
+create or replace function _queue_slots_free(in_kind text, in_slots integer[], in_now bigint, out slots integer[],
+    out numbers bigint[]) language plpgsql as $$
+declare
+    v_expired bigint[];
+begin
+    for i in 1 .. 2 loop
+        select coalesce(array_agg(s.slot), '{}'), coalesce(array_agg(coalesce(c.number, 0)), '{}'),
+            array_agg(q.entry) filter (where q.reserved_by is not null)
+        into slots, numbers, v_expired
+        from unnest(in_slots) s (slot)
+        left join lateral (
+            select n.number, n.entry, n.secret from queue_claim n where n.p_kind = in_kind and n.slot = s.slot
+            order by n.p_kind desc, n.slot desc, n.number desc limit 1) c on true
+        left join delayed_queue q on q.entry = c.entry and q.secret = c.secret
+        where q.entry is null or q.scheduled_at <= in_now and (i = 1 or q.reserved_by is null);
+        exit when v_expired is null;
+        update delayed_queue q set reserved_by = null
+        where q.entry = any (array(
+            select e.entry from delayed_queue e where e.entry = any (v_expired) and e.scheduled_at <= in_now
+            order by e.entry for update skip locked));
+    end loop;
+end $$;
+--;
+comment on function _queue_slots_free(text, integer[], bigint) is
+$$Which of some places are free: nothing was claimed there, or what was isn't held any more. A hold that has expired gives up its place here for good: without
+reserved_by it can't be extended any more, though an ack of it still counts.
+in_kind: the kind. in_slots: the places, locked. in_now: the time of the call.
+Result: slots, and for each the number of its last claim, 0 where there is none.
+Locks: messages whose hold has expired, in the order of their entries; one that somebody else has locked keeps its place.$$;
+--;
+create or replace function _queue_slots(in_kind text, in_most integer, in_first integer, in_max integer, in_now bigint,
+    out slots integer[], out numbers bigint[]) language plpgsql as $$
+declare
+    v_low integer := case when in_first between 1 and in_most then in_first else 1 + floor(random() * in_most) end;
+    v_high integer := 2147483647;
+    v_wrap constant integer := v_low - 1;
+    v_want integer := in_max;
+    v_locked integer[];
+    v_free record;
+    v_over boolean;
+begin
+    slots := '{}';
+    numbers := '{}';
+    v_over := exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
+    if v_over then
+        v_low := 1;
+        v_want := 2000000000;
+    end if;
+    loop
+        v_locked := array(
+            select s.slot from queue_slot s
+            where s.p_kind = in_kind and s.slot between v_low and v_high
+                and not exists (
+                    select from (
+                        select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
+                        order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
+                    where q.entry = n.entry and q.secret = n.secret and q.scheduled_at > in_now)
+            order by s.p_kind, s.slot limit v_want - cardinality(slots) for update of s skip locked);
+        v_free := _queue_slots_free(in_kind, v_locked, in_now); -- as it is now that they are locked
+        slots := slots || v_free.slots;
+        numbers := numbers || v_free.numbers;
+        exit when cardinality(slots) = v_want;
+        if v_locked <> '{}' then
+            v_low := v_locked[cardinality(v_locked)] + 1;
+        elsif v_low > v_wrap and v_high > v_wrap and v_wrap > 0 and not v_over then
+            v_low := 1;
+            v_high := v_wrap;
+        else
+            exit;
+        end if;
+    end loop;
+    if v_over then
+        v_want := greatest(in_most - (
+            select count(*) from queue_slot s where s.p_kind = in_kind and s.slot <> all (slots)), 0); -- what others have locked counts
+        delete from queue_claim c where c.p_kind = in_kind and c.slot > in_most and c.slot = any (slots);
+        delete from queue_slot s where s.p_kind = in_kind and s.slot > in_most and s.slot = any (slots);
+        select coalesce(array_agg(f.slot), '{}'), coalesce(array_agg(f.number), '{}') into slots, numbers
+        from (
+            select f.slot, f.number from unnest(slots, numbers) f (slot, number) where f.slot <= in_most
+            order by f.slot limit least(v_want, in_max)) f;
+    end if;
+end $$;
+--;
+comment on function _queue_slots(text, integer, integer, integer, bigint) is
+$$Free places of a kind with max_reserved, locked until the transaction ends.
+in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the time of the call.
+Result: slots, as many as there are, and for each the number of its last claim.
+While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody gets one before fewer are
+taken; those above it that are free are removed.
+Locks: the places; what others have locked counts as taken. As _queue_slots_free.$$;
+--;
+create or replace function _queue_claim(in_kind text, in_slots integer[], in_numbers bigint[], in_receipts text[], in_now bigint)
+    returns void language plpgsql as $$
+begin
+    insert into queue_claim (p_kind, slot, number, entry, secret)
+    select in_kind, in_slots[i], in_numbers[i] + 1, left(in_receipts[i], -33)::bigint, decode(right(in_receipts[i], 32), 'hex')
+    from generate_subscripts(in_receipts, 1) i
+    on conflict on constraint queue_claim_pkey do nothing; -- with an old snapshot this is a serialization error
+    if random() < 0.05 then
+        with o as (
+            select s.slot, s.kept, n.number from unnest(in_slots, in_numbers) n (slot, number)
+            join queue_slot s on s.p_kind = in_kind and s.slot = n.slot
+            where n.number - s.kept >= 16 and s.kept_at not between in_now - 1000000 and in_now),
+        u as (
+            update queue_slot s set kept = o.number, kept_at = in_now from o where s.p_kind = in_kind and s.slot = o.slot)
+        delete from queue_claim c using o
+        where c.p_kind = in_kind and c.slot = o.slot and c.number >= o.kept and c.number < o.number;
+    end if;
+end $$;
+--;
+comment on function _queue_claim(text, integer[], bigint[], text[], bigint) is
+$$Puts deliveries in places, and removes claims of these that count no more: at most once a second a place, and noting up to which, so that
+under an old snapshot neither the place nor what was removed becomes long to read.
+in_kind: the kind. in_slots, in_numbers: what _queue_slots answered. in_receipts: the deliveries, as many or fewer. in_now: the time of
+the call.
+Locks: none but the places, which are locked.$$;
+--;
+create or replace function _queue_lease(in_kind text, in_rate numeric, in_need integer, in_more integer, in_now bigint,
+    in_back bigint, out back bigint, out got bigint) language plpgsql as $$
+declare
+    v_parts constant integer := least(greatest(floor(in_rate), 1), 16);
+    v_step constant numeric := 1000000000.0 * v_parts / in_rate;
+    v_now constant bigint := in_now * 1000;
+    v_first constant integer := floor(random() * v_parts);
+    v_low integer := v_first;
+    v_high integer := v_parts - 1;
+    v_part integer;
+    v_spent numeric;
+    v_taken bigint;
+begin
+    got := 0;
+    back := in_back;
+    loop
+        select b.part, case when b.spent_at > v_now + 1000000000 then v_now else b.spent_at end into v_part, v_spent
+        from queue_bucket b
+        where b.p_kind = in_kind and b.part between v_low and v_high
+            and (b.spent_at <= v_now - v_step * (1 - back) or b.spent_at > v_now + 1000000000)
+        order by b.p_kind, b.part limit 1 for update skip locked;
+        if found then
+            v_spent := greatest(v_spent - v_step * back, v_now - greatest(1000000000, 1.5 * v_step));
+            v_taken := least(floor((v_now - v_spent) / v_step), in_need + in_more - got);
+            update queue_bucket b set spent_at = v_spent + v_step * v_taken where b.p_kind = in_kind and b.part = v_part;
+            got := got + v_taken;
+            back := 0;
+            exit when got >= in_need;
+            v_low := v_part + 1;
+        elsif v_high >= v_first and v_first > 0 then
+            v_low := 0;
+            v_high := v_first - 1;
+        else
+            exit;
+        end if;
+    end loop;
+end $$;
+--;
+comment on function _queue_lease(text, numeric, integer, integer, bigint, bigint) is
+$$Takes tokens of a kind with rate_per_second.
+in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
+in_back: how many, taken before, are given back.
+Result: got: how many; back: those for which there was no part to give them to.
+A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
+Locks: the parts it takes from; those that others have locked are passed over.$$;
+--;
+create or replace function _queue_tokens(in_kind queue_kind, in_max integer, in_now bigint, in_state bigint[], out state bigint[], out tokens bigint)
+    language plpgsql as $$
+declare
+    v_age constant bigint := in_now - in_state[3];
+    v_lease record;
+begin
+    state := in_state;
+    tokens := case when v_age between 0 and 1000000 then state[2] else 0 end;
+    if tokens >= in_max then
+        return;
+    end if;
+    v_lease := _queue_lease(in_kind.p_kind, in_kind.rate_per_second, in_max,
+        case when v_age between 0 and 250000 then floor(in_kind.rate_per_second / 320)::integer else 0 end, in_now, state[2]);
+    if v_lease.got > 0 then
+        tokens := v_lease.got;
+        state[2] := v_lease.got;
+        state[3] := in_now;
+    elsif v_lease.back = 0 then
+        tokens := 0;
+        state[2] := 0;
+    end if;
+end $$;
+--;
+comment on function _queue_tokens(queue_kind, integer, bigint, bigint[]) is
+$$Tokens for deliveries of a kind with rate_per_second. A session keeps what it has taken ahead for a second: 50 ms of the tokens of a
+part of the bucket, 1/320 of the rate, if it took some within the last quarter of a second. What is left of them it gives back when it takes some again.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_state: see _queue_reserve_limited.
+Result: state, as it is then; tokens: how many may be used, and are to be taken out of it then; it may be more than in_max.
+Locks: as _queue_lease.$$;
+--;
 create or replace function _queue_use(in_kind queue_kind, in_now bigint) returns void language plpgsql as $$
 begin
     insert into queue_use (p_kind, used_at)
@@ -3113,6 +3428,9 @@ begin
         v_gone := v_gone + v_rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
+            delete from queue_slot l where l.p_kind = v_kind.p_kind;
+            delete from queue_claim c where c.p_kind = v_kind.p_kind;
+            delete from queue_bucket b where b.p_kind = v_kind.p_kind;
             delete from queue_kind k where k.p_kind = v_kind.p_kind;
             v_gone := v_gone + 1;
         end if;
@@ -4300,6 +4618,55 @@ in_kind: the settings of the kind. in_max: how many messages. in_now: the time o
 in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
 Result and locks: those of queue_reserve.$$;
 --;
+create or replace function _queue_reserve_limited(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
+    in_seed bytea)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text, receipt text) language plpgsql as $$
+declare
+    v_name text := _queue_limits_name(in_kind.p_kind);
+    v_state bigint[] := coalesce(nullif(current_setting(v_name, true), '')::bigint[], '{0, 0, 0}');
+    v_left integer := in_max;
+    v_tokens record;
+    v_slots record;
+    v_receipts text[] := '{}';
+begin
+    if in_kind.rate_per_second is not null then
+        v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
+        v_state := v_tokens.state;
+        v_left := least(v_left, v_tokens.tokens);
+    end if;
+    if v_left > 0 and in_kind.max_reserved is not null then
+        v_slots := _queue_slots(in_kind.p_kind, in_kind.max_reserved, v_state[1]::integer, v_left, in_now);
+        v_left := cardinality(v_slots.slots);
+        v_state[1] := coalesce(v_slots.slots[1], 0);
+    end if;
+    if v_left > 0 then
+        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
+            attempts, reserved_by, receipt in
+            select m.* from _queue_reserve_many(in_kind, v_left, in_now, in_until, in_worker, in_seed) m
+        loop
+            v_receipts := v_receipts || receipt;
+            return next;
+        end loop;
+    end if;
+    if in_kind.rate_per_second is not null then
+        v_state[2] := v_state[2] - cardinality(v_receipts);
+    end if;
+    if in_kind.max_reserved is not null and v_receipts <> '{}' then
+        perform _queue_claim(in_kind.p_kind, v_slots.slots, v_slots.numbers, v_receipts, in_now);
+    end if;
+    v_name := set_config(v_name, v_state::text, false);
+end $$;
+--;
+comment on function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea) is
+$$What queue_reserve does with a kind that has max_reserved or rate_per_second: as many as there are places and tokens for.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+Result and locks: those of queue_reserve; before the messages as _queue_lease and _queue_slots.
+state, kept by the session: the place it had last, which is free once it has acked; the tokens that it has taken ahead, and when. It is
+rolled back with the transaction, as all custom settings are.$$;
+--;
 create or replace function queue_reserve(in_kind text, in_worker text default null, in_max_messages integer default null,
     in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -4342,6 +4709,10 @@ begin
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
+    if coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null then
+        return query select m.* from _queue_reserve_limited(v_kind, v_left, v_now, v_until, v_worker, v_seed) m;
+        return;
+    end if;
     if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
         and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
@@ -4381,7 +4752,7 @@ in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login a
 the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can't be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
-ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
+ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
 A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
 rows where others are taking or giving slots.
@@ -4499,6 +4870,31 @@ $$What queue_pop does in all cases but the most frequent.
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call.
 Result and locks: those of queue_pop.$$;
 --;
+create or replace function _queue_pop_limited(in_kind queue_kind, in_max integer, in_now bigint)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text) language plpgsql as $$
+declare
+    v_name text := _queue_limits_name(in_kind.p_kind);
+    v_state bigint[] := coalesce(nullif(current_setting(v_name, true), '')::bigint[], '{0, 0, 0}');
+    v_tokens record;
+    v_rows integer := 0;
+begin
+    v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
+    v_state := v_tokens.state;
+    if v_tokens.tokens > 0 then
+        return query select m.* from _queue_pop_many(in_kind, least(in_max, v_tokens.tokens)::integer, in_now) m;
+        get diagnostics v_rows = row_count;
+    end if;
+    v_state[2] := v_state[2] - v_rows;
+    v_name := set_config(v_name, v_state::text, false);
+end $$;
+--;
+comment on function _queue_pop_limited(queue_kind, integer, bigint) is
+$$What queue_pop does with a kind that has rate_per_second: as many as there are tokens for.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call.
+Result and locks: those of queue_pop; before the messages as _queue_lease.$$;
+--;
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -4533,6 +4929,10 @@ begin
         return;
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
+    end if;
+    if v_kind.rate_per_second is not null then
+        return query select m.* from _queue_pop_limited(v_kind, v_left, v_now) m;
+        return;
     end if;
     if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
@@ -4571,9 +4971,9 @@ end $$;
 comment on function queue_pop(text, integer, jsonb) is
 $$Takes ready messages of a kind and removes them: at most once, there is no way back.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
-Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order and
-paused kinds as in queue_reserve. A message that names semaphores is taken only where there is a slot of each, which it has until the
-transaction ends; what follows is not counted.
+Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
+paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
+taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve.$$;
 --;
@@ -4591,7 +4991,7 @@ begin
         join delayed_queue q on q.entry = r.entry and q.secret = r.secret, unnest(q.semaphores) a (name)
         where in_seconds > 0 and not exists (select from queue_semaphore_slot h where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
-        select q.entry, q.reserved_at, q.p_kind, array(
+        select q.entry, q.reserved_by, q.p_kind, array(
             select s.name from queue_semaphore s
             where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
                 select from queue_semaphore_slot h where h.entry = q.entry and h.name = s.name) order by 1) as missing
@@ -4599,7 +4999,7 @@ begin
         join delayed_queue q on q.entry = r.entry and q.secret = r.secret
         where q.semaphores is not null order by q.entry
     loop
-        continue when v_row.reserved_at is null or exists (
+        continue when v_row.reserved_by is null or exists (
             select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);
         update delayed_queue q set scheduled_at = v_until where q.entry = v_row.entry;
         update queue_semaphore_slot h set until = v_until where h.entry = v_row.entry;
@@ -4634,7 +5034,7 @@ begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
-    where q.entry = v_receipt.entry and q.secret = v_receipt.secret and q.semaphores is null
+    where q.entry = v_receipt.entry and q.secret = v_receipt.secret and q.semaphores is null and q.reserved_by is not null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
     if v_kind is null and _queue_extend_slotted(array[v_receipt.entry], array[v_receipt.secret], in_seconds, v_now) <> '{}' then
@@ -4650,8 +5050,8 @@ end $$;
 comment on function queue_extend(text, numeric) is
 $$Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and
-where its hold has expired and a slot of one of its semaphores is somebody else's.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
+hold has expired and a slot of one of its semaphores is somebody else's, or, in a kind with max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.$$;
 --;
@@ -4673,7 +5073,7 @@ begin
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry = r.entry and q.secret = r.secret and q.semaphores is null
+        where q.entry = r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null
         returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';
@@ -4718,7 +5118,7 @@ begin
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
         and q.route is null and q.member is null and q.semaphores is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0)) then q end as message, q.order_key
+        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null)) then q end as message, q.order_key
     into v_done;
     if found then
         outcome := 'acked';
@@ -4760,7 +5160,7 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_keeps constant boolean := exists (
-        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0);
+        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
     v_receipts record;
     v_outcomes text[];
     v_each text[];
@@ -4811,14 +5211,18 @@ begin
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
     select coalesce(array_agg(d.place), '{}') as places,
         coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
-        array_agg(d.p_kind) filter (where d.order_key is not null) as kinds, array_agg(d.order_key) filter (where d.order_key is not null) as orders
+        array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
+        case when v_keeps then array_agg(distinct d.p_kind) end as kinds
     into v_done from d;
     if v_ordered then
-        perform _queue_advance(v_done.kinds, v_done.orders, v_now);
+        perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
     end if;
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;
+    if v_keeps then
+        perform _queue_freed(k.p_kind) from queue_kind k where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
+    end if;
     foreach v_row in array v_done.again loop
         perform _queue_put_pending(v_row, v_now);
     end loop;
@@ -5337,7 +5741,7 @@ begin
     v_held := _queue_stream_held(in_stream, in_batch);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
     from unnest(v_held.entries, v_held.secrets) r (entry, secret)
-    where q.entry = r.entry and q.secret = r.secret and q.semaphores is null;
+    where q.entry = r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null;
     get diagnostics extended = row_count;
     if extended < cardinality(v_held.entries) then
         extended := extended + cardinality(_queue_extend_slotted(v_held.entries, v_held.secrets, in_seconds, v_now));
@@ -5576,7 +5980,7 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
-        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds}');
+        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second}');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -5615,6 +6019,7 @@ begin
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
         expires_seconds = excluded.expires_seconds;
+    v_kind := _queue_define_limits(v_kind, in_options, v_now);
     if v_kind.expires_seconds is not null then
         insert into queue_use (p_kind, used_at) values (in_kind, v_now);
         perform _queue_expire(v_now, 1000);
@@ -5633,11 +6038,13 @@ of required fields and their types, string, number, integer, boolean, object or 
 years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. Seconds
-count as they are set when they are looked at, so that a change concerns what has ended already too.
+messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
+takes that is under way when the first limit is set isn't counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
+and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn't
+used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
-Locks: other definitions wait until the transaction ends; nothing else does.$$;
+Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.$$;
 --;
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
@@ -5672,6 +6079,9 @@ begin
     delete from queue_kind k where k.p_kind = in_kind;
     delete from queue_subscription s where s.p_kind = in_kind;
     delete from queue_use u where u.p_kind = in_kind;
+    delete from queue_slot s where s.p_kind = in_kind;
+    delete from queue_claim c where c.p_kind = in_kind;
+    delete from queue_bucket b where b.p_kind = in_kind;
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
@@ -6008,7 +6418,7 @@ end $$;
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
     queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_member,
-    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores,
+    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket,
     queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
 --;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
@@ -6039,7 +6449,9 @@ revoke all on function
     _queue_check_seconds(numeric),
     _queue_check_shape(jsonb),
     _queue_check_topic(text, text),
+    _queue_claim(text, integer[], bigint[], text[], bigint),
     _queue_cron_field(text, integer, integer, text),
+    _queue_define_limits(queue_kind, jsonb, bigint),
     _queue_end_expired(tid[], bigint),
     _queue_ended(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
@@ -6051,6 +6463,7 @@ revoke all on function
     _queue_follow(delayed_queue, text, text),
     _queue_forget_hints(text, bigint),
     _queue_free(text, jsonb, bigint, integer),
+    _queue_freed(text),
     _queue_group_check(text, bigint),
     _queue_group_options(text, jsonb, jsonb),
     _queue_held(text, bigint, bigint[], bigint),
@@ -6064,6 +6477,9 @@ revoke all on function
     _queue_key(bigint),
     _queue_landed(queue_inbox, bigint),
     _queue_last_tick(queue_recurring, bigint),
+    _queue_lease(text, numeric, integer, integer, bigint, bigint),
+    _queue_limited_until(queue_kind, bigint),
+    _queue_limits_name(text),
     _queue_line(text, text[], text[], boolean),
     _queue_line_up(bigint[]),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
@@ -6081,6 +6497,7 @@ revoke all on function
     _queue_next_tick(queue_recurring, bigint),
     _queue_number(jsonb, text, numeric, numeric),
     _queue_order_key(jsonb, jsonb),
+    _queue_pop_limited(queue_kind, integer, bigint),
     _queue_pop_many(queue_kind, integer, bigint),
     _queue_pop_slotted(queue_kind, integer, bigint),
     _queue_promote(text, bigint, bigint, bigint, integer),
@@ -6101,6 +6518,7 @@ revoke all on function
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
+    _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea),
     _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
     _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea),
     _queue_route(jsonb, jsonb),
@@ -6119,6 +6537,8 @@ revoke all on function
     _queue_slot_settle(bigint[], text[], boolean, bigint),
     _queue_slot_sweep(bigint),
     _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint),
+    _queue_slots(text, integer, integer, integer, bigint),
+    _queue_slots_free(text, integer[], bigint),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
@@ -6133,6 +6553,7 @@ revoke all on function
     _queue_text(jsonb, text),
     _queue_ticks(),
     _queue_tidy(queue_kind, bigint, bigint),
+    _queue_tokens(queue_kind, integer, bigint, bigint[]),
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),
     _queue_with_next(bigint[]),

@@ -71,6 +71,8 @@ begin
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
         if v_used is null then
             delete s from queue_subscription s where s.p_kind = v_kind;
+            delete l from queue_place l where l.p_kind = v_kind;
+            delete b from queue_bucket b where b.p_kind = v_kind;
             delete k from queue_kind k where k.p_kind = v_kind;
             set out_gone = out_gone + 1;
         end if;

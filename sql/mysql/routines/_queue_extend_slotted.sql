@@ -15,7 +15,7 @@ begin
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_held, v_done boolean default false;
     declare c cursor for
-        select q.entry, j.place, q.semaphores, q.reserved_at is not null, (
+        select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
             select json_arrayagg(m.name) from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
             where q.source_kind is null and in_seconds > 0 and not exists (
                 select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))

@@ -3,16 +3,22 @@ delimiter $$
 create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
     comment 'Whether a message of a kind may be taken.
 in_kind: the kind. in_now: the time of the call.
-out_ready: whether there is one; false also while the kind is paused.
+out_ready: whether there is one; false also while the kind is paused or at its limits.
 Locks: that message, if there is one.
 differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again and again would be
 no waiting. It says nothing of the future: nobody listens here.'
 begin
-    declare v_found bigint;
+    declare v_found, v_until bigint;
+    declare v_limit int;
+    declare v_rate decimal(30,6);
     declare v_paused, v_slotted boolean default false;
     declare continue handler for not found begin end;
-    select k.paused, k.semaphores into v_paused, v_slotted from queue_kind k where k.p_kind = in_kind;
-    if not v_paused then
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_slotted, v_limit, v_rate
+    from queue_kind k where k.p_kind = in_kind;
+    if coalesce(v_limit, v_rate) is not null then
+        call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
+    end if;
+    if not v_paused and v_until is null then
         -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
         select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now limit 1;
@@ -34,7 +40,7 @@ begin
         end if;
     end if;
     set out_ready = v_found is not null;
-    if v_slotted and not v_paused and not out_ready then
+    if v_slotted and not v_paused and v_until is null and not out_ready then
         call _queue_slot_ready(in_kind, in_now, out_ready);
     end if;
 end $$

@@ -9,7 +9,9 @@ Result and locks: those of queue_reserve.'
 begin
     declare v_now, v_until bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired int;
+    declare v_most, v_number, v_expired, v_limit int;
+    declare v_rate decimal(30,6);
+    declare v_slots longtext character set ascii;
     declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape longtext character set utf8mb4;
@@ -22,8 +24,8 @@ begin
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_worker(v_worker);
     select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds,
-        k.semaphores
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted from queue_kind k where k.p_kind = in_kind;
+        k.semaphores, k.max_reserved, k.rate_per_second
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds', 'options');
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
@@ -36,7 +38,10 @@ begin
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, v_now);
     end if;
-    if not v_paused then
+    if not v_paused and coalesce(v_limit, v_rate) is not null then
+        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots);
+    end if;
+    if not v_paused and v_max > 0 then
         if v_slotted then
             call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, out_entries, v_number, v_expired);
         else
@@ -45,6 +50,12 @@ begin
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
+            if v_limit is not null then
+                call _queue_claim(in_kind, v_slots, out_entries, out_seed);
+            end if;
+        end if;
+        if v_rate is not null then
+            call _queue_permit_used(in_kind, v_rate, v_number);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);

@@ -3,8 +3,8 @@ delimiter $$
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds decimal(30,6))
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and
-where its hold has expired and a slot of one of its semaphores is somebody else''s.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
+hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
@@ -24,7 +24,8 @@ begin
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_seconds(in_seconds);
             set v_outcome = 'l';
-            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q where q.entry = v_entry and q.secret = v_secret for update;
+            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q
+            where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
             if v_slotted then
                 call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
                 set v_found = if(v_outcome = 'e', v_found, null);

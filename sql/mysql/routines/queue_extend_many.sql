@@ -22,6 +22,7 @@ begin
                 from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                        and q.reserved_by is not null
                 order by r.entry for update /*!80000 of q */;
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;

@@ -6,7 +6,7 @@ in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login a
 the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
-ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
+ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
 A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
 rows where others are taking or giving slots.

@@ -15,6 +15,8 @@ create table if not exists queue_kind (
     draining               boolean not null default false,
     expires_seconds        decimal(20,6),
     semaphores             boolean not null default false,
+    max_reserved           int,
+    rate_per_second        decimal(20,6),
     primary key (p_kind) -- serves: every routine
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume.';

@@ -55,6 +55,9 @@ begin
         v_gone := v_gone + v_rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
+            delete from queue_slot l where l.p_kind = v_kind.p_kind;
+            delete from queue_claim c where c.p_kind = v_kind.p_kind;
+            delete from queue_bucket b where b.p_kind = v_kind.p_kind;
             delete from queue_kind k where k.p_kind = v_kind.p_kind;
             v_gone := v_gone + 1;
         end if;

@@ -12,7 +12,7 @@ begin
         join delayed_queue q on q.entry = r.entry and q.secret = r.secret, unnest(q.semaphores) a (name)
         where in_seconds > 0 and not exists (select from queue_semaphore_slot h where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
-        select q.entry, q.reserved_at, q.p_kind, array(
+        select q.entry, q.reserved_by, q.p_kind, array(
             select s.name from queue_semaphore s
             where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
                 select from queue_semaphore_slot h where h.entry = q.entry and h.name = s.name) order by 1) as missing
@@ -20,7 +20,7 @@ begin
         join delayed_queue q on q.entry = r.entry and q.secret = r.secret
         where q.semaphores is not null order by q.entry
     loop
-        continue when v_row.reserved_at is null or exists (
+        continue when v_row.reserved_by is null or exists (
             select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);
         update delayed_queue q set scheduled_at = v_until where q.entry = v_row.entry;
         update queue_semaphore_slot h set until = v_until where h.entry = v_row.entry;

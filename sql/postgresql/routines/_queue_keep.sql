@@ -4,9 +4,12 @@ declare
     v_kind queue_kind;
 begin
     select k.* into v_kind from queue_kind k
-    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0);
+    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
     if not found then
         return;
+    end if;
+    if v_kind.max_reserved is not null then
+        perform _queue_freed(in_row.p_kind);
     end if;
     if v_kind.history_seconds > 0 then
         insert into queue_history select e.* from _queue_ended(in_row, in_outcome, in_to_kind, in_now) e;

@@ -2,14 +2,21 @@ create or replace function _queue_ready(in_kind text, in_now bigint, out ready b
 declare
     v_bounds bigint[];
     v_end bigint;
-    v_kind record;
+    v_kind queue_kind;
     v_slot bigint;
 begin
     ready := false;
-    select k.paused, k.semaphores into v_kind from queue_kind k where k.p_kind = in_kind;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     if v_kind.paused then
         return;
-    elsif v_kind.semaphores then
+    end if;
+    if coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null then
+        next_at := _queue_limited_until(v_kind, in_now);
+        if next_at is not null then
+            return;
+        end if;
+    end if;
+    if v_kind.semaphores then
         select s.ready, s.next_at into ready, v_slot from _queue_slot_ready(in_kind, in_now) s;
         if ready then
             return;
@@ -38,6 +45,6 @@ end $$;
 comment on function _queue_ready(text, bigint) is
 $$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
-Result: ready: false also while the kind is paused; others may be taking what is there. next_at: when the next delayed message
+Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when the next delayed message
 falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from the start is slow it is what
-_queue_ready_bounded answers.$$;
+_queue_ready_bounded answers, and at the limits what _queue_limited_until does.$$;

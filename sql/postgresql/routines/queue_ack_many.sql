@@ -5,7 +5,7 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_keeps constant boolean := exists (
-        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0);
+        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
     v_receipts record;
     v_outcomes text[];
     v_each text[];
@@ -56,14 +56,18 @@ begin
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
     select coalesce(array_agg(d.place), '{}') as places,
         coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
-        array_agg(d.p_kind) filter (where d.order_key is not null) as kinds, array_agg(d.order_key) filter (where d.order_key is not null) as orders
+        array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
+        case when v_keeps then array_agg(distinct d.p_kind) end as kinds
     into v_done from d;
     if v_ordered then
-        perform _queue_advance(v_done.kinds, v_done.orders, v_now);
+        perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
     end if;
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;
+    if v_keeps then
+        perform _queue_freed(k.p_kind) from queue_kind k where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
+    end if;
     foreach v_row in array v_done.again loop
         perform _queue_put_pending(v_row, v_now);
     end loop;

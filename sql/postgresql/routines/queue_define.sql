@@ -7,7 +7,7 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
-        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds}');
+        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second}');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -46,6 +46,7 @@ begin
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
         expires_seconds = excluded.expires_seconds;
+    v_kind := _queue_define_limits(v_kind, in_options, v_now);
     if v_kind.expires_seconds is not null then
         insert into queue_use (p_kind, used_at) values (in_kind, v_now);
         perform _queue_expire(v_now, 1000);
@@ -64,8 +65,10 @@ of required fields and their types, string, number, integer, boolean, object or 
 years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. Seconds
-count as they are set when they are looked at, so that a change concerns what has ended already too.
+messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
+takes that is under way when the first limit is set isn't counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
+and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn't
+used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
-Locks: other definitions wait until the transaction ends; nothing else does.$$;
+Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.$$;

@@ -31,6 +31,9 @@ begin
     delete from queue_kind k where k.p_kind = in_kind;
     delete from queue_subscription s where s.p_kind = in_kind;
     delete from queue_use u where u.p_kind = in_kind;
+    delete from queue_slot s where s.p_kind = in_kind;
+    delete from queue_claim c where c.p_kind = in_kind;
+    delete from queue_bucket b where b.p_kind = in_kind;
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;

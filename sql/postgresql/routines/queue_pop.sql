@@ -33,6 +33,10 @@ begin
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
+    if v_kind.rate_per_second is not null then
+        return query select m.* from _queue_pop_limited(v_kind, v_left, v_now) m;
+        return;
+    end if;
     if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
         and v_bounds[3] <= v_ticks + 4000000 and v_ticks < least(v_bounds[2], v_bounds[3])
@@ -70,8 +74,8 @@ end $$;
 comment on function queue_pop(text, integer, jsonb) is
 $$Takes ready messages of a kind and removes them: at most once, there is no way back.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
-Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order and
-paused kinds as in queue_reserve. A message that names semaphores is taken only where there is a slot of each, which it has until the
-transaction ends; what follows is not counted.
+Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
+paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
+taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve.$$;

@@ -40,6 +40,10 @@ begin
     elsif random() < 0.05 then
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
+    if coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null then
+        return query select m.* from _queue_reserve_limited(v_kind, v_left, v_now, v_until, v_worker, v_seed) m;
+        return;
+    end if;
     if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
         and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
@@ -79,7 +83,7 @@ in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login a
 the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can't be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
-ready or the kind is paused. Order: priority, then delivery time, then entry; best effort where several reserve at once.
+ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
 A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
 rows where others are taking or giving slots.
