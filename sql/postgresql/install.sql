@@ -26,6 +26,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_group.sql
 \ir tables/queue_group_slot.sql
 \ir tables/queue_group_member.sql
+\ir tables/queue_term.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -60,6 +61,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_is_receipt.sql
 \ir routines/_queue_receipt.sql
 \ir routines/_queue_receipts.sql
+\ir routines/_queue_where.sql
 
 -- routines: what the public ones share
 \ir routines/_queue_is_heard.sql
@@ -74,6 +76,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_keep.sql
 \ir routines/_queue_is_remembered.sql
 \ir routines/_queue_take_back.sql
+\ir routines/_queue_terms.sql
+\ir routines/_queue_index.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
 \ir routines/_queue_follow.sql
@@ -95,6 +99,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_look_aside.sql
 \ir routines/_queue_remember.sql
 \ir routines/_queue_take.sql
+\ir routines/_queue_forget_terms.sql
+\ir routines/_queue_enter.sql
+\ir routines/_queue_find_terms.sql
+\ir routines/_queue_take_where.sql
 \ir routines/_queue_bury.sql
 \ir routines/_queue_end_expired.sql
 \ir routines/_queue_nack.sql
@@ -109,6 +117,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_reap.sql
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
+\ir routines/_queue_prune_terms.sql
 \ir routines/_queue_tidy.sql
 \ir routines/_queue_ready_bounded.sql
 \ir routines/_queue_ready.sql
@@ -162,8 +171,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_push_many.sql
 
 -- routines: consumers
+\ir routines/_queue_reserve_some.sql
 \ir routines/_queue_reserve_many.sql
 \ir routines/queue_reserve.sql
+\ir routines/_queue_pop_some.sql
 \ir routines/_queue_pop_many.sql
 \ir routines/queue_pop.sql
 \ir routines/queue_extend.sql
@@ -194,6 +205,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_peek.sql
 \ir routines/queue_remove.sql
 \ir routines/queue_purge.sql
+\ir routines/_queue_define_filter.sql
 \ir routines/queue_define.sql
 \ir routines/queue_drop.sql
 \ir routines/queue_pause.sql

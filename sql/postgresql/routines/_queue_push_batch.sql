@@ -4,6 +4,7 @@ declare
     v_default record;
     v_route constant jsonb := _queue_route(in_options);
     v_since bigint;
+    v_filter boolean;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
@@ -11,8 +12,8 @@ declare
     v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
-    from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
+    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index into v_since, v_filter
+    from queue_kind k where k.p_kind = in_kind;
     with e as materialized (
         -- most messages are a key and a payload: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
@@ -45,6 +46,9 @@ begin
     from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
+    end if;
+    if v_filter then
+        perform _queue_index(array_remove(v_entries, null));
     end if;
     if in_options ? 'group' or in_messages @? '$[*].group' then
         select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members

@@ -13,7 +13,8 @@ create table queue_kind (
     history_seconds     numeric not null default 0,
     payload_shape       jsonb,
     draining            boolean not null default false,
-    expires_seconds     numeric
+    expires_seconds     numeric,
+    filter_index        boolean not null default false
 );
 -- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep?)
 create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
