@@ -141,6 +141,8 @@ class Kind:
     """Whether it takes nothing in."""
     expires_seconds: float | None
     """It goes when it is unused for so long; None: never."""
+    filter_index: bool
+    """Whether `where` of `reserve` has an index."""
 
 
 @dataclass(frozen=True, slots=True)

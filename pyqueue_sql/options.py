@@ -161,6 +161,8 @@ class DefineOptions(TypedDict, total=False):
     """Fields that a payload must have, and their types: string, number, integer, boolean, object or array."""
     expires_seconds: float | None
     """It goes, with its messages, when it is unused for so long; None: never."""
+    filter_index: bool | None
+    """An index for `where` of `reserve`, so that messages that are seldom asked for needn't be looked for."""
 
 
 class ScheduleOptions(TypedDict, total=False):

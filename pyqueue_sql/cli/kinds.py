@@ -40,6 +40,7 @@ TABLE = (
 @click.option("--dedup", "dedup_seconds", type=float, help="Seconds that a key is remembered after its end.")
 @click.option("--history", "history_seconds", type=float, help="Seconds that what ended is kept.")
 @click.option("--expires", "expires_seconds", type=float, help="It goes when unused for so many seconds.")
+@click.option("--filter-index/--no-filter-index", default=None, help="An index for --where of reserve.")
 @click.option(
     "--shape",
     "payload_shape",

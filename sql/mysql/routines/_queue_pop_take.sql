@@ -10,18 +10,19 @@ begin
     declare v_max int default coalesce(in_max_messages, 1);
     declare v_paused boolean default false;
     declare v_expires decimal(20,6);
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_where longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_options(in_options, '', 'options');
+    call _queue_check_options(in_options, 'where', 'options');
+    call _queue_where(in_options, v_where);
     select k.max_attempts, k.paused, k.payload_shape, k.expires_seconds into v_most, v_paused, v_shape, v_expires
     from queue_kind k where k.p_kind = in_kind;
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, in_now);
     end if;
     if not v_paused then
-        call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
+        call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, v_where, out_entries, v_number,
             v_expired);
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);

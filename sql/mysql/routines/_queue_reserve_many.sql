@@ -10,7 +10,7 @@ begin
     declare v_most, v_number, v_expired int;
     declare v_paused, v_keeps boolean default false;
     declare v_expires decimal(20,6);
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_where longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
@@ -22,7 +22,8 @@ begin
     select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds
     into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
-        call _queue_check_options(in_options, 'timeout_seconds', 'options');
+        call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
+        call _queue_where(in_options, v_where);
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
     end if;
     set v_until = v_now + coalesce(v_given, v_timeout, 300) * 1000000;
@@ -34,7 +35,7 @@ begin
         call _queue_use(in_kind, v_expires, v_now);
     end if;
     if not v_paused then
-        call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
+        call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
