@@ -609,7 +609,9 @@ begin
     declare exit handler for 3157 call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     if not json_valid(in_json) then
         if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31 then
-            call _queue_fail('PQ003', 'payload', in_json, 'must be at most 31 levels deep'); -- no other option is that deep
+            -- no other options are that deep
+            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'), if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json,
+                'must be at most 31 levels deep');
         end if;
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
@@ -3913,27 +3915,27 @@ is a leaf as well, {} or []; of a filter only where it is empty. What stands in 
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
-    set out_leaves = json_array(), v_level = json_array(json_object('p', '', 'v', concat(in_document, '')));
+    set out_leaves = json_array(), v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
     while v_level is not null do
         -- names and values by their place, as in _queue_misfit
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)), 't', coalesce(json_type(c.value), 'NULL'),
-            'v', concat(coalesce(c.value, 'null'), ''))) into v_nodes
+        select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 't', coalesce(json_type(c.value), 'NULL'),
+            'v', concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_nodes
         from json_table(v_level, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
             join json_table(if(json_type(n.v) = 'OBJECT', json_keys(n.v), '[]'), '$[*]' columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k
             join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*' columns (place for ordinality, value json path '$')) c on c.place = k.place;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_object('p', l.p, 'c', case
+        select json_arrayagg(json_object('p', l.p, 'c', (case
             when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!' when l.t = 'STRING' then json_quote(json_unquote(l.v))
             when l.t in ('BOOLEAN', 'NULL') then l.v when l.v = '-0' then '0' when l.v regexp '^-?[0-9]{1,20}$' then l.v
-            when abs(l.v + 0e0) < 1e18 and floor(l.v + 0e0) = l.v + 0e0 then cast(cast(l.v + 0e0 as signed) as char) else concat(l.v + 0e0) end)) into v_part
+            when abs(l.v + 0e0) < 1e18 and floor(l.v + 0e0) = l.v + 0e0 then cast(cast(l.v + 0e0 as signed) as char) else concat(l.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_part
         from (
             select n.p, n.t, n.v
             from json_table(v_nodes, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
             where not in_filter or n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0
             union all
-            select concat(n.p, '[]'), if(json_type(e.value) in ('OBJECT', 'ARRAY'), 'DEEP', coalesce(json_type(e.value), 'NULL')),
-                concat(coalesce(e.value, 'null'), '')
+            select concat(n.p, '[]'), if(json_type(e.value) in ('OBJECT', 'ARRAY'), 'DEEP', coalesce(json_type(e.value), 'NULL')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+                concat(coalesce(e.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
             from json_table(v_nodes, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
                 join json_table(if(n.t = 'ARRAY', n.v, '[]'), '$[*]' columns (value json path '$')) e
             where in_filter or coalesce(json_type(e.value), 'NULL') not in ('OBJECT', 'ARRAY')) l;
@@ -4308,7 +4310,7 @@ begin
             from delayed_queue q force index (primary)
             where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
                 and concat(q.payload, '') <=> v_payload and concat(q.headers, '') <=> v_headers for update skip locked;
-            if v_found is not null and json_contains(out_entries, concat(v_found)) = 0 then
+            if v_found is not null then
                 if v_due is not null then -- as in _queue_promote
                     update delayed_queue q
                     set q.ready_rank = -q.priority, q.due_at = null, q.ready_at = greatest(v_due, if(exists (

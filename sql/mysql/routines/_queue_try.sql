@@ -31,7 +31,7 @@ begin
             from delayed_queue q force index (primary)
             where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
                 and concat(q.payload, '') <=> v_payload and concat(q.headers, '') <=> v_headers for update skip locked;
-            if v_found is not null and json_contains(out_entries, concat(v_found)) = 0 then
+            if v_found is not null then
                 if v_due is not null then -- as in _queue_promote
                     update delayed_queue q
                     set q.ready_rank = -q.priority, q.due_at = null, q.ready_at = greatest(v_due, if(exists (
