@@ -158,7 +158,9 @@ def test_M4_escapes_in_the_text_are_what_they_stand_for(queue: Session, indexed:
 
 
 @INDEXED
-def test_M4_those_that_match_come_in_the_order_of_the_kind(queue: Session, clock: Clock, indexed: bool) -> None:
+def test_M4_those_that_match_come_in_the_order_of_the_kind(
+    queue: Session, clock: Clock, indexed: bool
+) -> None:
     queue.define("job", filter_index=indexed)
     for number, priority in enumerate([0, 5, -3, 5, 0, 9, -3, 5, 0, 0]):
         queue.push("job", f"{number}", {"even": number % 2 == 0}, priority=priority)
@@ -240,7 +242,11 @@ def test_M4_wherever_messages_come_from_a_filter_finds_them(
     queue.push_many("job", [{"key": f"m{n}", "payload": {"t": 1 + n % 2}} for n in range(4)])
     assert pop() == ["m0", "m2"]
     queue.push_many("job", [{"key": "n1", "payload": {"t": 1}, "delay_seconds": 0, "headers": {"x": 1}}])
-    queue.push_many("job", [{"key": "n1", "payload": {"t": 1}}, {"key": "n2", "payload": {"t": 1}}], on_duplicate="replace")
+    queue.push_many(
+        "job",
+        [{"key": "n1", "payload": {"t": 1}}, {"key": "n2", "payload": {"t": 1}}],
+        on_duplicate="replace",
+    )
     assert pop() == ["n1", "n2"]
     queue.subscribe("a.*", "job")
     queue.publish("a.b", "p", {"t": 1})
