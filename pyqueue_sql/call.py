@@ -98,7 +98,7 @@ _KIND = _columns(
     "p_kind, timeout_seconds number, max_attempts, backoff_seconds number, backoff_factor number,"
     " backoff_max_seconds number, jitter number, dead_letter_kind, paused boolean,"
     " dedup_seconds number, history_seconds number, payload_shape json, draining boolean,"
-    " expires_seconds number, max_reserved, rate_per_second number"
+    " expires_seconds number, max_reserved, rate_per_second number, filter_index boolean"
 )
 _STATS = _columns(
     "p_kind, paused boolean, ready count, scheduled count, reserved count, expired count, waiting count,"
@@ -124,6 +124,7 @@ _PUSH_BYTES = Routine("queue_push_bytes", ("text", "text", "bytes", "json"), _PU
 _PUSH_MANY = Routine("queue_push_many", ("text", "json", "json"), _PUSHED_MANY)
 _RESERVE = Routine("queue_reserve", ("text", "text", "integer", "json"), _RESERVED)
 _POP = Routine("queue_pop", ("text", "integer"), _MESSAGE, defaults=1)
+_POP_WITH = Routine("queue_pop", ("text", "integer", "json"), _MESSAGE)
 _EXTEND = Routine("queue_extend", ("text", "numeric"), _OUTCOME)
 _EXTEND_MANY = Routine("queue_extend_many", ("json", "numeric"), _OUTCOME)
 _ACK = Routine("queue_ack", ("text",), _OUTCOME, defaults=1)
@@ -136,6 +137,7 @@ _MOVE = Routine("queue_move", ("text", "text", "json"), _OUTCOME)
 _MOVE_MANY = Routine("queue_move_many", ("json", "json"), _OUTCOME)
 _GET = Routine("queue_get", ("text", "text"), _SEEN)
 _PEEK = Routine("queue_peek", ("text", "integer"), _SEEN, defaults=1)
+_PEEK_WITH = Routine("queue_peek", ("text", "integer", "json"), _SEEN)
 _REMOVE = Routine("queue_remove", ("text", "text"), _columns("outcome"), scalar=True)
 _PURGE = Routine("queue_purge", ("text", "bigint"), _columns("purged count"), scalar=True)
 _DEFINE = Routine("queue_define", ("text", "json"), _KIND)
@@ -321,9 +323,12 @@ def reserve(
     return Call(_RESERVE, (kind, worker, max_messages, render(options)), to_messages)
 
 
-def pop(kind: str, max_messages: int) -> Call[list[Message]]:
+def pop(kind: str, max_messages: int, options: Mapping[str, Any]) -> Call[list[Message]]:
     """Take ready messages and remove them."""
-    return Call(_POP, (kind, max_messages), to_messages)
+    text = render(options)
+    if text is None:
+        return Call(_POP, (kind, max_messages), to_messages)
+    return Call(_POP_WITH, (kind, max_messages, text), to_messages)
 
 
 def extend(receipt: str, seconds: float) -> Call[Outcome]:
@@ -375,9 +380,12 @@ def get(kind: str, key: str) -> Call[Message | None]:
     return Call(_GET, (kind, key), _message)
 
 
-def peek(kind: str, max_messages: int) -> Call[list[Message]]:
+def peek(kind: str, max_messages: int, options: Mapping[str, Any]) -> Call[list[Message]]:
     """Look at what comes next."""
-    return Call(_PEEK, (kind, max_messages), to_messages)
+    text = render(options)
+    if text is None:
+        return Call(_PEEK, (kind, max_messages), to_messages)
+    return Call(_PEEK_WITH, (kind, max_messages, text), to_messages)
 
 
 def remove(kind: str, key: str) -> Call[RemoveOutcome]:

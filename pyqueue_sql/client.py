@@ -164,6 +164,7 @@ class Queue(Generic[C]):
         max_messages: int = 1,
         *,
         timeout_seconds: float | None = None,
+        where: Mapping[str, Any] | None = None,
     ) -> list[Message]:
         """Take ready messages; until the timeout nobody else gets them.
 
@@ -172,15 +173,22 @@ class Queue(Generic[C]):
             worker: who takes them, for people; None: login and connection.
             max_messages: how many at most.
             timeout_seconds: how long to hold them; None: as the kind is set.
+            where: only those whose payload or headers contain this; None: any.
 
         Returns:
             The messages with their receipts, best first; an empty list where none is ready.
         """
-        return self._run(call.reserve(kind, worker, max_messages, {"timeout_seconds": timeout_seconds}))
+        options = {"timeout_seconds": timeout_seconds, "where": where}
+        return self._run(call.reserve(kind, worker, max_messages, options))
 
-    def pop(self, kind: str, max_messages: int = 1) -> list[Message]:
-        """Take and remove up to `max_messages` ready messages: at most once, for what may be lost."""
-        return self._run(call.pop(kind, max_messages))
+    def pop(
+        self, kind: str, max_messages: int = 1, *, where: Mapping[str, Any] | None = None
+    ) -> list[Message]:
+        """Take and remove up to `max_messages` ready messages: at most once, for what may be lost.
+
+        `where` is that of `reserve`.
+        """
+        return self._run(call.pop(kind, max_messages, {"where": where}))
 
     def extend(self, receipt: str, seconds: float) -> Outcome:
         """Keep a hold for so many seconds from now; the outcome is extended or lost."""
@@ -251,9 +259,14 @@ class Queue(Generic[C]):
         """Look at one message and its state, or find that it isn't there; changes nothing."""
         return self._run(call.get(kind, key))
 
-    def peek(self, kind: str, max_messages: int = 10) -> list[Message]:
-        """Look at up to `max_messages` messages and their states, in order of delivery; changes nothing."""
-        return self._run(call.peek(kind, max_messages))
+    def peek(
+        self, kind: str, max_messages: int = 10, *, where: Mapping[str, Any] | None = None
+    ) -> list[Message]:
+        """Look at up to `max_messages` messages and their states, in order of delivery; changes nothing.
+
+        `where` is that of `reserve`.
+        """
+        return self._run(call.peek(kind, max_messages, {"where": where}))
 
     def remove(self, kind: str, key: str) -> RemoveOutcome:
         """Remove a message that nobody holds; the answer is removed, held or absent."""

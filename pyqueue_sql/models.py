@@ -145,6 +145,8 @@ class Kind:
     """How many may be held at once; None: any number."""
     rate_per_second: float | None
     """How many are delivered in a second; None: any number."""
+    filter_index: bool
+    """Whether `where` of `reserve` has an index."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,6 +169,8 @@ class DefineOptions(TypedDict, total=False):
     """How many may be held at once, whoever holds them; None: any number."""
     rate_per_second: float | None
     """How many are delivered in a second, after a pause a second's worth at once; None: any number."""
+    filter_index: bool | None
+    """An index for `where` of `reserve`, so that messages that are seldom asked for needn't be looked for."""
 
 
 class ScheduleOptions(TypedDict, total=False):

@@ -124,6 +124,14 @@ def from_json_object(text: str) -> dict[str, Any]:
     return found  # pyright: ignore[reportUnknownVariableType]
 
 
+where_option = click.option(
+    "--where",
+    type=from_json_object,
+    metavar="JSON",
+    help="Only messages whose payload or headers contain this object.",
+)
+
+
 def json_option(name: str, text: str) -> Callable[[F], F]:
     """Return an option in JSON; it is UNSET where it isn't given, for null is a value."""
 

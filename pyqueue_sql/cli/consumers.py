@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from pyqueue_sql import Outcome, Queue
-from pyqueue_sql.cli.common import emit_messages, emit_outcomes, given, json_option, with_queue
+from pyqueue_sql.cli.common import (
+    emit_messages,
+    emit_outcomes,
+    given,
+    json_option,
+    where_option,
+    with_queue,
+)
 from pyqueue_sql.cli.lines import deliveries, in_batches, lines_option
 from pyqueue_sql.cli.producers import delay_option, headers_option, on_duplicate_option, priority_option
 
@@ -22,9 +29,15 @@ at_most_option = click.option(
 @at_most_option
 @click.option("--timeout", "timeout_seconds", type=float, help="Hold them for so many seconds.")
 @click.option("--worker", help="Who takes them, for people to see.")
+@where_option
 @with_queue
 def reserve(
-    queue: Queue, kind: str, max_messages: int, timeout_seconds: float | None, worker: str | None
+    queue: Queue,
+    kind: str,
+    max_messages: int,
+    timeout_seconds: float | None,
+    worker: str | None,
+    where: dict[str, Any] | None,
 ) -> None:
     """Take ready messages of KIND; until the timeout nobody else gets them.
 
@@ -33,15 +46,17 @@ def reserve(
     \b
       pyqueue reserve mail --max 10 --timeout 60
       pyqueue reserve mail | jq -r .payload.to
+      pyqueue reserve mail --where '{"lang": "fr"}'
     """
-    emit_messages(queue.reserve(kind, worker, max_messages, timeout_seconds=timeout_seconds))
+    emit_messages(queue.reserve(kind, worker, max_messages, timeout_seconds=timeout_seconds, where=where))
 
 
 @click.command()
 @click.argument("kind")
 @at_most_option
+@where_option
 @with_queue
-def pop(queue: Queue, kind: str, max_messages: int) -> None:
+def pop(queue: Queue, kind: str, max_messages: int, where: dict[str, Any] | None) -> None:
     """Take ready messages of KIND and remove them: at most once.
 
     Prints a line a message. One that isn't worked off is lost; where that matters use reserve and ack. Exit
@@ -50,7 +65,7 @@ def pop(queue: Queue, kind: str, max_messages: int) -> None:
     \b
       pyqueue pop ticks --max 100 | jq -c .payload
     """
-    emit_messages(queue.pop(kind, max_messages))
+    emit_messages(queue.pop(kind, max_messages, where=where))
 
 
 @click.command()

@@ -42,6 +42,7 @@ TABLE = (
 @click.option("--expires", "expires_seconds", type=float, help="It goes when unused for so many seconds.")
 @click.option("--max-reserved", type=int, help="How many may be held at once, by all consumers together.")
 @click.option("--rate", "rate_per_second", type=float, help="How many are delivered in a second.")
+@click.option("--filter-index/--no-filter-index", default=None, help="An index for --where of reserve.")
 @click.option(
     "--shape",
     "payload_shape",

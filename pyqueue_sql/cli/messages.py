@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from pyqueue_sql import Ended, Queue, to_datetime
-from pyqueue_sql.cli.common import aligned, emit, emit_messages, max_option, nothing, with_queue
+from pyqueue_sql.cli.common import (
+    aligned,
+    emit,
+    emit_messages,
+    given,
+    max_option,
+    nothing,
+    where_option,
+    with_queue,
+)
 
 HISTORY = ("finished", "kind", "key", "outcome", "to", "attempts", "worker", "last error")
 
@@ -29,14 +39,15 @@ def get(queue: Queue, kind: str, key: str) -> None:
 @click.command()
 @click.argument("kind")
 @max_option
+@where_option
 @with_queue
-def peek(queue: Queue, kind: str, max_messages: int | None) -> None:
+def peek(queue: Queue, kind: str, max_messages: int | None, where: dict[str, Any] | None) -> None:
     """Look at the messages of KIND, in order of delivery; changes nothing. Exit code 1: there is none.
 
     \b
       pyqueue peek mail --max 100 | jq -r '[.state, .key] | @tsv'
     """
-    emit_messages(queue.peek(kind) if max_messages is None else queue.peek(kind, max_messages))
+    emit_messages(queue.peek(kind, **given(max_messages=max_messages, where=where)))
 
 
 @click.command()

@@ -33,6 +33,7 @@ source tables/queue_semaphore_slot.sql
 source tables/queue_semaphore_wait.sql
 source tables/queue_place.sql
 source tables/queue_bucket.sql
+source tables/queue_term.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
@@ -181,6 +182,25 @@ source routines/_queue_permit_used.sql
 source routines/_queue_use.sql
 source routines/_queue_expire.sql
 source routines/_queue_define_expires.sql
+
+-- routines: filters
+source routines/_queue_leaves.sql
+source routines/_queue_where.sql
+source routines/_queue_first_of.sql
+source routines/_queue_matches.sql
+source routines/_queue_index.sql
+source routines/_queue_index_all.sql
+source routines/_queue_forget_terms.sql
+source routines/_queue_prune_terms.sql
+source routines/_queue_define_filter.sql
+source routines/_queue_look_line.sql
+source routines/_queue_look_due.sql
+source routines/_queue_look_terms.sql
+source routines/_queue_try.sql
+source routines/_queue_find_terms.sql
+source routines/_queue_take_where.sql
+source routines/_queue_take_filtered.sql
+source routines/_queue_peek_where.sql
 
 -- routines: topics
 source routines/_queue_check_topic.sql

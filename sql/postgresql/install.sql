@@ -32,6 +32,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_slot.sql
 \ir tables/queue_claim.sql
 \ir tables/queue_bucket.sql
+\ir tables/queue_term.sql
 
 -- routines: the clock
 \ir routines/queue_now.sql
@@ -68,6 +69,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_is_receipt.sql
 \ir routines/_queue_receipt.sql
 \ir routines/_queue_receipts.sql
+\ir routines/_queue_where.sql
 
 -- routines: what the public ones share
 \ir routines/_queue_is_heard.sql
@@ -91,6 +93,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_slot_sweep.sql
 \ir routines/_queue_line_up.sql
 \ir routines/_queue_slot_pushed.sql
+\ir routines/_queue_terms.sql
+\ir routines/_queue_index.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
 \ir routines/_queue_line.sql
@@ -116,6 +120,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_look_aside.sql
 \ir routines/_queue_remember.sql
 \ir routines/_queue_take.sql
+\ir routines/_queue_forget_terms.sql
+\ir routines/_queue_enter.sql
+\ir routines/_queue_find_terms.sql
+\ir routines/_queue_take_where.sql
 \ir routines/_queue_bury.sql
 \ir routines/_queue_end_expired.sql
 \ir routines/_queue_nack.sql
@@ -130,6 +138,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_reap.sql
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
+\ir routines/_queue_prune_terms.sql
 \ir routines/_queue_tidy.sql
 \ir routines/_queue_slot_ready.sql
 \ir routines/_queue_limited_until.sql
@@ -196,10 +205,12 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- routines: consumers
 \ir routines/_queue_slot_take.sql
 \ir routines/_queue_reserve_slotted.sql
+\ir routines/_queue_reserve_some.sql
 \ir routines/_queue_reserve_many.sql
 \ir routines/_queue_reserve_limited.sql
 \ir routines/queue_reserve.sql
 \ir routines/_queue_pop_slotted.sql
+\ir routines/_queue_pop_some.sql
 \ir routines/_queue_pop_many.sql
 \ir routines/_queue_pop_limited.sql
 \ir routines/queue_pop.sql
@@ -232,6 +243,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_peek.sql
 \ir routines/queue_remove.sql
 \ir routines/queue_purge.sql
+\ir routines/_queue_define_filter.sql
 \ir routines/queue_define.sql
 \ir routines/queue_drop.sql
 \ir routines/queue_pause.sql

@@ -178,5 +178,16 @@ def is_flag(value: Any) -> bool:
     return value is None or isinstance(value, bool)
 
 
+def is_where(value: Any) -> bool:
+    """Whether it can be a filter; none of the values here has too many values."""
+
+    def flat(one: Any) -> bool:
+        if isinstance(one, dict):
+            return all(flat(inner) for inner in one.values())
+        return not isinstance(one, list) or not any(isinstance(inner, dict | list) for inner in one)
+
+    return value is None or (isinstance(value, dict) and is_json(value, 31) and flat(value))
+
+
 def is_mode(value: Any) -> bool:
     return value is None or value in ("ignore", "replace", "keep_time", "push_back")

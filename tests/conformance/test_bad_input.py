@@ -17,6 +17,7 @@ from tests.conformance.hostile import (
     is_json,
     is_mode,
     is_time,
+    is_where,
     number,
     storable,
     text_of,
@@ -187,6 +188,18 @@ def parameters() -> Iterator[Parameter]:
         lambda q, k, v: q.define(k, dead_letter_kind=v),
         lambda q, k, _: q.define(k).dead_letter_kind,
     )
+    yield Parameter(
+        "filter_index",
+        hostile.FLAGS,
+        is_flag,
+        lambda q, k, v: q.define(k, filter_index=v),
+    )
+    for call in (
+        lambda q, k, v: q.reserve(k, where=v),
+        lambda q, k, v: q.pop(k, where=v),
+        lambda q, k, v: q.peek(k, where=v),
+    ):
+        yield Parameter("where", hostile.HEADERS, is_where, call)
 
 
 def numbers() -> Iterator[Parameter]:

@@ -81,7 +81,17 @@ select g.group_name, s from queue_group g, generate_series(0, 31) s;
 insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
 select 1000000000 + i, case when i %% 2 = 0 then 'crowd' else 'group' || i %% (%(size)s / 10) end, i %% 32,
     'gone', i::text, 1000000000 + i
-from generate_series(1, %(size)s) i
+from generate_series(1, %(size)s) i;
+insert into queue_kind (p_kind, filter_index) values ('picked', true);
+insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
+select 'picked', 'picked' || i, jsonb_build_object('all', 1, 'n', i), n.now - i, n.now, n.now, n.now - i
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
+insert into queue_term (entry, term, place)
+select q.entry, t.term, q.ready_at
+from (select (_queue_terms('picked', '{"all": 1}'))[1] as term) a
+cross join delayed_queue q cross join lateral (values (a.term), (q.entry)) t (term)
+where q.p_kind = 'picked';
+select _queue_index(array(select q.entry from delayed_queue q where q.p_kind = 'picked' and q.p_key = 'picked500'))
 """
 
 LIMITED = """
@@ -141,7 +151,7 @@ def filled(
                 conn.execute(
                     "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
                     " queue_recurring, queue_group, queue_group_slot, queue_group_member, queue_slot, queue_claim,"
-                    " queue_bucket"
+                    " queue_bucket, queue_term"
                 )
         yield Filled(url, size)
 
@@ -298,6 +308,13 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_push grouped": query("""select * from queue_push('joint', null, '1', '{"group": "crowd"}')"""),
     "queue_ack grouped": lambda plans: member(plans, "select * from queue_ack(%s)"),
     "queue_move grouped": lambda plans: member(plans, "select * from queue_move(%s, 'other')"),
+    "queue_reserve where": query(
+        """select * from queue_reserve('picked', 'w', 10, '{"where": {"all": 1, "n": 500}}')"""
+    ),
+    "queue_pop where": query("""select * from queue_pop('picked', 10, '{"where": {"all": 1, "n": 500}}')"""),
+    "queue_push where": query(
+        """select * from queue_push('picked', 'picked7', '{"n": 7}', '{"on_duplicate": "replace"}')"""
+    ),
     "queue_replay": query(
         "select * from queue_replay('past', %s)", Jsonb({"limit": BATCH, "to_kind": "again"})
     ),
@@ -356,6 +373,25 @@ def test_a_call_touches_no_more_than_its_batch_and_what_is_held(plans: Plans, na
     # a peek looks at the line and at the timetable
     most = 2 * BATCH if name == "queue_peek" else BATCH + (held if name in PASSING else 0)
     assert [str(one) for one in nodes if one.touched > most] == []
+
+
+def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
+    with psycopg.connect(filled.url, autocommit=True) as conn:
+        plans = Plans(conn)
+        conn.execute(
+            "select _queue_index(array(select q.entry from delayed_queue q where q.p_key = 'picked400'))"
+        )
+        where = Jsonb({"where": {"all": 1, "n": 400}})
+        rows, nodes = plans.run("select p_key from queue_reserve('picked', 'w', 5, %s)", where)
+        assert rows == [("picked400",)]
+        read = [
+            node.touched for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")
+        ]
+        assert sum(read) < 10
+        read = [
+            node.touched for node in nodes if node.relation == "queue_term" and node.kind.endswith("Scan")
+        ]
+        assert sum(read) < 1100, "a thousand of the value that all have are counted"
 
 
 def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(filled: Filled) -> None:
@@ -434,6 +470,8 @@ def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> No
         name = "queue_reserve expiring"
     elif index.startswith(("queue_slot", "queue_claim", "queue_bucket")):
         name = f"{name} limited"
+    elif index.startswith("queue_term") and f"{name} where" in CALLS:
+        name = f"{name} where"
     elif index.startswith("queue_group") and f"{name} grouped" in CALLS:
         name = f"{name} grouped"
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)

@@ -94,3 +94,42 @@ drop table if exists queue_place;
 alter table queue_kind
     drop column rate_per_second,
     drop column max_reserved;
+-- filters
+drop procedure if exists _queue_peek_where;
+--;
+drop procedure if exists _queue_take_filtered;
+--;
+drop procedure if exists _queue_take_where;
+--;
+drop procedure if exists _queue_find_terms;
+--;
+drop procedure if exists _queue_try;
+--;
+drop procedure if exists _queue_look_terms;
+--;
+drop procedure if exists _queue_look_due;
+--;
+drop procedure if exists _queue_look_line;
+--;
+drop procedure if exists _queue_define_filter;
+--;
+drop procedure if exists _queue_prune_terms;
+--;
+drop procedure if exists _queue_forget_terms;
+--;
+drop procedure if exists _queue_index_all;
+--;
+drop procedure if exists _queue_index;
+--;
+drop procedure if exists _queue_matches;
+--;
+drop procedure if exists _queue_first_of;
+--;
+drop procedure if exists _queue_where;
+--;
+drop procedure if exists _queue_leaves;
+--;
+drop table if exists queue_term;
+--;
+alter table queue_kind
+    drop column filter_index;

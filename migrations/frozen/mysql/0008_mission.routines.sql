@@ -631,7 +631,9 @@ begin
     declare exit handler for 3157 call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     if not json_valid(in_json) then
         if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31 then
-            call _queue_fail('PQ003', 'payload', in_json, 'must be at most 31 levels deep'); -- no other option is that deep
+            -- no other options are that deep
+            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'), if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json,
+                'must be at most 31 levels deep');
         end if;
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
@@ -1294,6 +1296,9 @@ finishing: begin
             where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
         set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'), concat('{"results": ', coalesce(v_results, '[]'), '}'));
         call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null, 'replace', v_at, v_outcome);
+        if v_outcome in ('created', 'replaced') then
+            call _queue_index(null, v_kind, v_key);
+        end if;
     end if;
 end;
 --;
@@ -1424,7 +1429,7 @@ push: begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_filter boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -1434,7 +1439,7 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining into v_shape, v_since, v_draining
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index into v_shape, v_since, v_draining, v_filter
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -1444,6 +1449,9 @@ push: begin
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
         v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
+    if v_filter and out_outcome in ('created', 'replaced') then
+        call _queue_index(null, in_kind, out_key);
+    end if;
     if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
         call _queue_order_key(in_options, null, v_order);
@@ -1788,6 +1796,7 @@ begin
         select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_kind and q.source_key = v_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
+    call _queue_index(v_letter, null, null);
     if v_member is not null then
         call _queue_members_dead(v_member, v_letter, in_error, in_now);
     end if;
@@ -1806,7 +1815,7 @@ nack: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
     declare v_error, v_errors, v_shape longtext character set utf8mb4;
-    declare v_counts, v_final, v_pending, v_slotted boolean;
+    declare v_counts, v_final, v_pending, v_slotted, v_filter boolean;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_delay, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
     declare v_at bigint;
@@ -1818,8 +1827,8 @@ nack: begin
         set out_outcome = 'lost';
         leave nack;
     end if;
-    select k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape
-    into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape from queue_kind k where k.p_kind = v_kind;
+    select k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape, k.filter_index
+    into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape, v_filter from queue_kind k where k.p_kind = v_kind;
     if in_options is not null then
         if json_contains_path(in_options, 'one', '$.count') then
             call _queue_boolean(in_options, 'count', v_counts);
@@ -1842,6 +1851,9 @@ nack: begin
         end if;
         update delayed_queue q set q.payload = json_extract(in_options, '$.payload'), q.payload_bytes = null
         where q.entry = in_entry;
+        if v_filter then
+            call _queue_index(in_entry, null, null);
+        end if;
     end if;
     if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most, 2147483647) then
         call _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
@@ -1918,7 +1930,7 @@ move: begin
     declare v_attempts, v_max_attempts int;
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_filter boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
@@ -1933,7 +1945,7 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
+    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index into v_shape, v_draining, v_filter
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -1953,6 +1965,9 @@ move: begin
     end if;
     call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, null,
         v_on_duplicate, v_at, out_outcome);
+    if v_filter and out_outcome in ('created', 'replaced') then
+        call _queue_index(null, in_to_kind, coalesce(v_other_key, v_key));
+    end if;
     if json_contains_path(in_options, 'one', '$.next') then
         set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
     end if;
@@ -2114,6 +2129,10 @@ twice of what ends between two such calls. Where a registered worker is gone, so
 begin
     declare v_folded bigint;
     declare v_reaped longtext character set utf8mb4;
+    declare v_pruned bigint;
+    if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
+        call _queue_prune_terms(10 * in_max, v_pruned);
+    end if;
     call _queue_reap(in_now, 100, v_reaped);
     if rand() < 0.01 then
         call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
@@ -2462,6 +2481,9 @@ begin
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
             v_outcome);
+        if v_outcome = 'created' then
+            call _queue_index(null, v_kind, v_key);
+        end if;
         if (v_route is not null or v_member is not null) and v_outcome = 'created' then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;
@@ -2735,11 +2757,12 @@ begin
     declare v_expires decimal(20,6);
     declare v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_where longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_options(in_options, '', 'options');
+    call _queue_check_options(in_options, 'where', 'options');
+    call _queue_where(in_options, v_where);
     select k.max_attempts, k.paused, k.payload_shape, k.expires_seconds, k.semaphores, k.rate_per_second
     into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
     from queue_kind k where k.p_kind = in_kind;
@@ -2751,10 +2774,10 @@ begin
     end if;
     if not v_paused and v_max > 0 then
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, out_entries, v_number,
+            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
                 v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
+            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);
         end if;
         if v_rate is not null then
@@ -2785,6 +2808,8 @@ begin
     call _queue_expire(v_now, greatest(v_left, 1), v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_prune_terms(greatest(v_left, 1), v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     while v_kind is not null and v_left > 0 do
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
@@ -2819,7 +2844,7 @@ begin
     call _queue_check_kind(in_kind, 95, 'kind');
     call _queue_check_messages(in_messages);
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0, k.draining into v_keeps, v_draining
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining into v_keeps, v_draining
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -2894,7 +2919,7 @@ differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_place, v_number int;
-    declare v_plain, v_deep, v_follows, v_ordered, v_done boolean default false;
+    declare v_plain, v_deep, v_follows, v_ordered, v_filter, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
@@ -2918,7 +2943,7 @@ begin
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
         v_default_max_attempts, v_default_on_duplicate);
-    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index into v_shape, v_since, v_filter
     from queue_kind k where k.p_kind = in_kind;
     set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
         v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'),
@@ -2961,6 +2986,9 @@ begin
             v_on_duplicate, v_since, v_put_at, v_outcome);
         if (v_follows or v_ordered) and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
+        end if;
+        if v_filter and v_outcome in ('created', 'replaced') then
+            call _queue_index(null, in_kind, v_key);
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
@@ -3032,6 +3060,7 @@ begin
         set out_went = v_outcome = 'created';
     end if;
     if out_went then
+        call _queue_index(null, v_kind, v_key);
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
         where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
         if v_route is not null or v_member is not null then
@@ -3132,7 +3161,7 @@ begin
     declare v_slots longtext character set ascii;
     declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_where longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
@@ -3145,7 +3174,8 @@ begin
         k.semaphores, k.max_reserved, k.rate_per_second
     into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
-        call _queue_check_options(in_options, 'timeout_seconds', 'options');
+        call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
+        call _queue_where(in_options, v_where);
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
     end if;
     set v_until = v_now + coalesce(v_given, v_timeout, 300) * 1000000;
@@ -3161,9 +3191,9 @@ begin
     end if;
     if not v_paused and v_max > 0 then
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, out_entries, v_number, v_expired);
+            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
+            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
@@ -3801,7 +3831,7 @@ begin
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
         and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
         and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0
-        and coalesce(k.draining, false) = false) is not true), 0) > 0
+        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
     into out_messages, v_special
     from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
         left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
@@ -4514,6 +4544,584 @@ begin
     end if;
 end;
 --;
+drop procedure if exists _queue_leaves;
+--;
+create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean, out out_leaves longtext character set utf8mb4)
+    comment 'The values of a document that objects alone lead to, and those that stand in an array which they lead to.
+in_document: payload, headers or a filter. in_filter: whether it is a filter.
+out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too. An object or an array
+is a leaf as well, {} or []; of a filter only where it is empty. What stands in an array and is none itself is left out; in a filter it is a !.
+differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
+begin
+    declare v_level, v_nodes, v_part longtext character set utf8mb4;
+    set out_leaves = json_array(), v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
+    while v_level is not null do
+        -- names and values by their place, as in _queue_misfit
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 't', coalesce(json_type(c.value), 'NULL'),
+            'v', concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_nodes
+        from json_table(v_level, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+            join json_table(if(json_type(n.v) = 'OBJECT', json_keys(n.v), '[]'), '$[*]' columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k
+            join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*' columns (place for ordinality, value json path '$')) c on c.place = k.place;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_object('p', l.p, 'c', (case
+            when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!' when l.t = 'STRING' then json_quote(json_unquote(l.v))
+            when l.t in ('BOOLEAN', 'NULL') then l.v when l.v = '-0' then '0' when l.v regexp '^-?[0-9]{1,20}$' then l.v
+            when abs(l.v + 0e0) < 1e18 and floor(l.v + 0e0) = l.v + 0e0 then cast(cast(l.v + 0e0 as signed) as char) else concat(l.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_part
+        from (
+            select n.p, n.t, n.v
+            from json_table(v_nodes, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+            where not in_filter or n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0
+            union all
+            select concat(n.p, '[]'), if(json_type(e.value) in ('OBJECT', 'ARRAY'), 'DEEP', coalesce(json_type(e.value), 'NULL')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+                concat(coalesce(e.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+            from json_table(v_nodes, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+                join json_table(if(n.t = 'ARRAY', n.v, '[]'), '$[*]' columns (value json path '$')) e
+            where in_filter or coalesce(json_type(e.value), 'NULL') not in ('OBJECT', 'ARRAY')) l;
+        set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, v_part));
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_object('p', n.p, 'v', n.v)) into v_level
+        from json_table(coalesce(v_nodes, '[]'), '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+        where n.t = 'OBJECT' and json_length(n.v) > 0;
+    end while;
+end;
+--;
+drop procedure if exists _queue_where;
+--;
+create procedure _queue_where(in in_options longtext character set utf8mb4, out out_where longtext character set utf8mb4)
+    comment 'The option where of queue_reserve, queue_pop and queue_peek: what payload or headers of a message must contain.
+in_options: the options.
+Result: the filter, NULL where there is none or all match.
+Errors: PQ002.
+A document contains a filter where it has all of its values at their places: an object each member of it, whatever else it has; an array
+each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0), strings to the letter. An empty object or
+array wants one. An array in a document isn''t looked into for a value that the filter has outside of one.
+differs: out_where is the leaves of the filter, see _queue_leaves. Numbers that aren''t integers of 64 bits are compared as doubles.'
+begin
+    declare v_where longtext character set utf8mb4 default json_extract(in_options, '$.where');
+    declare v_deep int;
+    set out_where = null;
+    if json_type(v_where) <> 'OBJECT' then
+        if json_type(v_where) <> 'NULL' then
+            call _queue_fail('PQ002', 'where', v_where, 'must be a JSON object');
+        end if;
+    elseif json_depth(v_where) > 31 then
+        call _queue_fail('PQ002', 'where', v_where, 'must be at most 31 levels deep');
+    elseif json_length(v_where) > 0 then
+        call _queue_leaves(v_where, true, out_where);
+        select count(*) into v_deep from json_table(out_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c = '!';
+        if v_deep > 0 then
+            call _queue_fail('PQ002', 'where', v_where, 'must have no object and no array in an array');
+        elseif json_length(out_where) > 16 then
+            call _queue_fail('PQ002', 'where', v_where, 'must have at most 16 values');
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_first_of;
+--;
+create procedure _queue_first_of(in in_where longtext character set utf8mb4, out out_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_number double)
+    comment 'The value of a filter that is looked for first: the longest one that stands in no array.
+in_where: the filter, see _queue_where.
+out_path: where it stands, a JSON path; NULL: there is none. out_text: what it is, without its quotes. out_number: the same where it is a number.
+differs: PostgreSQL has an operator for the whole filter.'
+begin
+    declare v_value longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    set out_path = null, out_text = null, out_number = null;
+    select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by char_length(w.c) desc, w.p limit 1;
+    if v_value regexp '^[-0-9]' then
+        set out_number = v_value + 0e0;
+    else
+        set out_text = json_unquote(v_value);
+    end if;
+end;
+--;
+drop procedure if exists _queue_matches;
+--;
+create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean, out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
+    comment 'Whether a filter matches a message.
+in_entry: the message. in_where: the filter, see _queue_where.
+out_matches: whether it does. out_payload, out_headers: what was looked at, so that a caller who then locks the message sees whether that has
+changed.
+differs: on PostgreSQL it is an operator.'
+begin
+    declare v_leaves longtext character set utf8mb4;
+    declare v_lacks int;
+    declare continue handler for not found begin end;
+    set out_matches = false, out_payload = null, out_headers = null;
+    select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q where q.entry = in_entry;
+    if out_payload is not null then
+        call _queue_leaves(out_payload, false, v_leaves);
+        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        where not exists (select 1 from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
+        set out_matches = v_lacks = 0;
+    end if;
+    if out_headers is not null and not out_matches then
+        call _queue_leaves(out_headers, false, v_leaves);
+        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        where not exists (select 1 from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
+        set out_matches = v_lacks = 0;
+    end if;
+end;
+--;
+drop procedure if exists _queue_index;
+--;
+create procedure _queue_index(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Puts a message into the index of filters where its kind has one (filter_index), or anew where it is in it.
+in_entry: the message, just put in or locked; NULL: that of in_kind and in_key. One that has more than 256 terms gets a single one, by which
+every filter finds it.
+Locks: none but what it changes.
+differs: one message, because a procedure has no arrays.'
+index_one: begin
+    declare v_entry, v_place bigint;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    if in_entry is null then
+        select q.entry into v_entry from queue_kind k straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = k.p_kind and q.p_key = in_key
+        where k.p_kind = in_kind and k.filter_index for update;
+    else
+        select q.entry into v_entry from delayed_queue q straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
+        where q.entry = in_entry and k.filter_index;
+    end if;
+    if v_entry is null then
+        leave index_one;
+    end if;
+    select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at)
+    into v_kind, v_payload, v_headers, v_place from delayed_queue q where q.entry = v_entry for update;
+    delete t from queue_term t where t.entry = v_entry; -- what it had in it before it was replaced
+    call _queue_leaves(coalesce(v_payload, '{}'), false, v_leaves);
+    if v_headers is not null then
+        call _queue_leaves(v_headers, false, v_more);
+        set v_leaves = json_merge_preserve(v_leaves, v_more);
+    end if;
+    if json_length(v_leaves) > 256 then
+        set v_leaves = '[{"p": "", "c": ""}]';
+    end if;
+    insert into queue_term (entry, term, place)
+    select distinct v_entry, cast(conv(left(sha2(concat(v_kind, l.p, '=', l.c), 256), 15), 16, 10) as signed), v_place
+    from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
+    where l.c not in ('{}', '[]')
+    order by 2;
+end;
+--;
+drop procedure if exists _queue_index_all;
+--;
+create procedure _queue_index_all(in in_entries longtext character set utf8mb4)
+    comment 'Puts messages into the index of filters, see _queue_index.
+in_entries: a JSON array of their entries.
+differs: on PostgreSQL it is _queue_index.'
+begin
+    declare v_entry bigint;
+    declare v_done boolean default false;
+    declare c cursor for select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_index(v_entry, null, null);
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_forget_terms;
+--;
+create procedure _queue_forget_terms(in in_entries longtext character set utf8mb4, out out_rows bigint)
+    comment 'Takes messages that have gone out of the index of filters.
+in_entries: their entries, a JSON array.
+Result: how many rows went.
+Locks: these rows; what others have locked is left.
+differs: the result is out_rows.'
+begin
+    declare v_rows longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
+    from (
+        select t.entry, t.term
+        from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join queue_term t force index (primary) on t.entry = j.entry
+        order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
+    if out_rows > 0 then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete t from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]', term bigint path '$[1]')) j
+            straight_join queue_term t force index (primary) on t.entry = j.entry and t.term = j.term;
+    end if;
+end;
+--;
+drop procedure if exists _queue_prune_terms;
+--;
+create procedure _queue_prune_terms(in in_max bigint, out out_pruned bigint)
+    comment 'Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a place that chance gave it.
+in_max: how many rows to look at.
+Result: how many rows went.
+Locks: the rows; what others have locked is left.
+differs: the result is out_pruned.'
+begin
+    declare v_low bigint default @pyqueue_terms;
+    declare v_high, v_rows, v_gone_rows bigint;
+    declare v_left bigint default in_max;
+    declare v_gone longtext character set utf8mb4;
+    declare v_round int default 0;
+    set out_pruned = 0;
+    if v_low is null then -- many that come new needn't all look at the same
+        select min(t.entry) + floor((max(t.entry) - min(t.entry)) * rand()) into v_low from queue_term t;
+    end if;
+    while v_low is not null and v_round < 2 do
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)), sum(q.entry is null) into v_high, v_rows, v_gone, v_gone_rows
+        from (select t.entry from queue_term t force index (primary) where t.entry >= v_low order by t.entry limit v_left) w
+            left join delayed_queue q force index (primary) on q.entry = w.entry;
+        if v_gone_rows > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(g.entry) into v_gone
+            from (select distinct j.entry from json_table(v_gone, '$[*]' columns (entry bigint path '$')) j where j.entry is not null) g;
+            call _queue_forget_terms(v_gone, v_gone_rows);
+            set out_pruned = out_pruned + v_gone_rows;
+        end if;
+        set v_round = v_round + 1, v_left = v_left - v_rows;
+        if v_left = 0 then
+            set v_round = 2;
+        else
+            set v_low = -9223372036854775808, v_high = v_low; -- the end: from the beginning again
+        end if;
+    end while;
+    set @pyqueue_terms = v_high;
+end;
+--;
+drop procedure if exists _queue_define_filter;
+--;
+create procedure _queue_define_filter(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that aren''t in it, or takes them out.
+in_kind, in_options: those of queue_define.
+Errors: PQ002.
+Locks: none but what it changes.
+differs: PostgreSQL''s is given whether it is on.'
+begin
+    declare v_on boolean;
+    declare v_rows bigint;
+    declare v_entries longtext character set utf8mb4;
+    if json_contains_path(in_options, 'one', '$.filter_index') then
+        call _queue_boolean(in_options, 'filter_index', v_on);
+        set v_on = coalesce(v_on, false);
+        update queue_kind k set k.filter_index = v_on where k.p_kind = in_kind;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
+        where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
+        if v_on then
+            call _queue_index_all(coalesce(v_entries, '[]'));
+        else
+            call _queue_forget_terms(v_entries, v_rows);
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_look_line;
+--;
+create procedure _queue_look_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+    inout out_rank int, inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int)
+    comment 'Looks through the ready line for messages that a filter may match, without a lock.
+in_kind: the kind. in_now: what is scheduled later than that is passed over. in_many: how many. in_path, in_text, in_number: see _queue_first_of.
+out_rank, out_place, out_entry: from behind which place on, and that of the last one found. out_entries: a JSON array of entries, in the order
+of delivery; NULL for none. out_rows: how many. Whether all of the filter matches see _queue_matches.
+differs: on PostgreSQL it is a part of _queue_take_where.'
+begin
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
+        json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')), json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+    into out_entries, out_rows, out_rank, out_place, out_entry
+    from (
+        select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank between out_rank and 32768 and q.scheduled_at <= in_now
+            and (q.ready_rank > out_rank or q.ready_at > out_place or q.ready_at = out_place and q.entry > out_entry)
+            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
+                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
+                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+        order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
+end;
+--;
+drop procedure if exists _queue_look_due;
+--;
+create procedure _queue_look_due(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+    inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int)
+    comment 'Looks through the timetable for messages that a filter may match, without a lock.
+in_kind: the kind. in_now: what is due later than that is passed over. in_many: how many. in_path, in_text, in_number: see _queue_first_of.
+out_place, out_entry: from behind which date on, and that of the last one found. out_entries: a JSON array of entries, by their dates; NULL for
+none. out_rows: how many. Whether all of the filter matches see _queue_matches.
+differs: on PostgreSQL it is a part of _queue_take_where.'
+begin
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
+        json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+    into out_entries, out_rows, out_place, out_entry
+    from (
+        select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
+        where q.p_kind = in_kind and q.due_at between out_place and in_now and (q.due_at > out_place or q.entry > out_entry)
+            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
+                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
+                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+        order by q.due_at, q.entry limit in_many) c;
+end;
+--;
+drop procedure if exists _queue_look_terms;
+--;
+create procedure _queue_look_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_term bigint, in in_other bigint, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+    inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int, out out_gone longtext character set utf8mb4)
+    comment 'Looks through the index of filters for messages that a filter may match, without a lock, 1000 rows at a time.
+in_kind: the kind. in_now: the time of the call. in_term, in_other: the terms to look for. in_path, in_text, in_number: see _queue_first_of.
+out_place, out_entry: from behind which row on, and the last one. out_entries: a JSON array of entries, in the order of delivery; NULL for none.
+out_rows: how many rows were looked at. out_gone: entries of messages that have gone.
+differs: on PostgreSQL it is a part of _queue_find_terms.'
+begin
+    declare v_rows longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(w.entry, w.place)), count(*) into v_rows, out_rows
+    from (
+        select r.entry, r.place from (
+            (select t.entry, t.place from queue_term t force index (queue_term_place)
+                where t.term = in_term and t.place between out_place and in_now and (t.place > out_place or t.entry > out_entry)
+                order by t.place, t.entry limit 1000)
+            union all
+            (select o.entry, o.place from queue_term o force index (queue_term_place)
+                where o.term = in_other and o.place between out_place and in_now and (o.place > out_place or o.entry > out_entry)
+                order by o.place, o.entry limit 1000)) r
+        order by r.place, r.entry limit 1000) w;
+    set out_entry = json_extract(v_rows, concat('$[', out_rows - 1, '][0]')), out_place = json_extract(v_rows, concat('$[', out_rows - 1, '][1]')),
+        out_entries = null, out_gone = null;
+    if out_rows > 0 then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(g.entry) into out_gone
+        from (
+            select j.entry from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
+                left join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.entry is null) g;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(c.entry) into out_entries
+        from (
+            select q.entry
+            from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
+                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
+                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+            order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
+    end if;
+end;
+--;
+drop procedure if exists _queue_try;
+--;
+create procedure _queue_try(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
+    inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
+    comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks, and sees that nothing has changed.
+in_entries: the messages, a JSON array; NULL for none. in_where: the filter, see _queue_where. The other parameters are those of _queue_take_where;
+to out_entries and the counts what is taken is added. What has come due goes into the ready line.
+Locks: what is taken; what others have locked is passed over.
+differs: on PostgreSQL a statement locks just what a filter matches; InnoDB locks what it reads.'
+begin
+    declare v_entry, v_found, v_due bigint;
+    declare v_matches, v_held, v_ends, v_done boolean default false;
+    declare v_payload, v_headers longtext character set utf8mb4;
+    declare c cursor for
+        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j order by j.place;
+    declare continue handler for not found begin end;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry;
+        end;
+        if v_done or out_number >= in_max then
+            leave messages;
+        end if;
+        call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
+        if v_matches then
+            set v_found = null;
+            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            into v_found, v_due, v_held, v_ends
+            from delayed_queue q force index (primary)
+            where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
+                and concat(q.payload, '') <=> v_payload and concat(q.headers, '') <=> v_headers for update skip locked;
+            if v_found is not null then
+                if v_due is not null then -- as in _queue_promote
+                    update delayed_queue q
+                    set q.ready_rank = -q.priority, q.due_at = null, q.ready_at = greatest(v_due, if(exists (
+                        select 1 from queue_hint h where h.p_kind = in_kind), in_now - 1000000, 0))
+                    where q.entry = v_found;
+                end if;
+                set out_entries = json_array_append(out_entries, '$', v_found + 0), out_number = out_number + 1,
+                    out_expired = out_expired + v_held, out_ends = out_ends + v_ends;
+            end if;
+        end if;
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_find_terms;
+--;
+create procedure _queue_find_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+    inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
+    comment 'The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have the rarest value of the filter
+(the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they came due; of these in the order of delivery. So
+priorities are exact among 1000, and the cost is that of as many messages as have that value and stand before the last one taken,
+those that are held and those given back for later among them.
+in_path, in_text, in_number: see _queue_first_of. The other parameters are those of _queue_take_where; to out_entries and the counts what is
+taken is added.
+Locks: the messages; what others have locked is passed over.'
+begin
+    declare v_term, v_one, v_gone_rows bigint;
+    declare v_at, v_many int default 0;
+    declare v_least int default 1001;
+    declare v_other bigint default cast(conv(left(sha2(concat(in_kind, '', '=', ''), 256), 15), 16, 10) as signed);
+    declare v_place, v_entry bigint default 0;
+    declare v_rows int default 1000;
+    declare v_list, v_gone longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(h.term) into v_list
+    from (
+        select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
+        from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) h;
+    while v_at < json_length(v_list) do -- the rarest
+        set v_one = json_extract(v_list, concat('$[', v_at, ']')), v_at = v_at + 1;
+        if json_length(v_list) > 1 then
+            select count(*) into v_many from (
+                select 1 from queue_term t force index (queue_term_place) where t.term = v_one and t.place <= in_now limit 1000) c;
+        end if;
+        if v_many < v_least then
+            set v_term = v_one, v_least = v_many;
+        end if;
+    end while;
+    while v_rows = 1000 and out_number < in_max do
+        call _queue_look_terms(in_kind, in_now, v_term, v_other, in_path, in_text, in_number, v_place, v_entry, v_list, v_rows, v_gone);
+        if v_gone is not null then
+            call _queue_forget_terms(v_gone, v_gone_rows);
+        end if;
+        call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+    end while;
+end;
+--;
+drop procedure if exists _queue_take_where;
+--;
+create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
+    comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
+neither uses nor changes the bounds of the session.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have. in_where: the
+filter, see _queue_where.
+Result: see _queue_scan.
+Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its beginning until in_max
+match, and all that has come due: as many messages as stand before them. With it see _queue_find_terms.
+Locks: the messages; what others have locked is passed over.
+differs: looks first, and locks what it found, see _queue_try.'
+begin
+    declare v_path, v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_number double;
+    declare v_rank int default -32768;
+    declare v_place, v_entry bigint default 0;
+    declare v_rows, v_many int;
+    declare v_list, v_due, v_ignored longtext character set utf8mb4;
+    declare v_filter boolean default false;
+    declare v_one, v_two, v_three int default 0;
+    declare continue handler for not found begin end;
+    set out_entries = '[]', out_number = 0, out_expired = 0, out_ends = 0;
+    select k.filter_index into v_filter from queue_kind k where k.p_kind = in_kind;
+    call _queue_first_of(in_where, v_path, v_text, v_number);
+    if v_filter and exists (select 1 from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) then
+        call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries, out_number, out_expired, out_ends);
+    else
+        -- what has come due and is asked for, and as much of it, goes into the line first
+        set v_due = '[]';
+        call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
+        if v_rows > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(c.entry) into v_list
+            from (
+                select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                order by q.priority desc, q.due_at, q.entry limit 1000) c;
+            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
+        end if;
+        set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
+        while v_rows = v_many and out_number < in_max do
+            call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
+            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+        end while;
+    end if;
+    set out_entries = nullif(out_entries, '[]');
+end;
+--;
+drop procedure if exists _queue_take_filtered;
+--;
+create procedure _queue_take_filtered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
+    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    comment '_queue_take_deliverable for messages that a filter matches.
+in_where: the filter, see _queue_where; NULL: anything. The other parameters, the result and the locks are those of _queue_take_deliverable.
+differs: on PostgreSQL it is a part of _queue_reserve_some and _queue_pop_some.'
+begin
+    declare v_ends, v_ended, v_expired, v_more int default 0;
+    if in_where is null then
+        call _queue_take_deliverable(in_kind, in_max, in_most, in_shape, in_now, out_entries, out_number, out_expired);
+    else
+        set v_ended = 1;
+        while v_ended > 0 do
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
+            set v_ended = 0;
+            if v_ends > 0 or in_shape is not null and out_entries is not null then
+                call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
+                set v_expired = v_expired + v_more;
+            end if;
+        end while;
+        set out_expired = out_expired + v_expired;
+    end if;
+end;
+--;
+drop procedure if exists _queue_peek_where;
+--;
+create procedure _queue_peek_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_where longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
+    comment 'The messages that queue_peek with a filter shows, and perhaps a few more.
+in_where: the filter, see _queue_where. in_now: the time of the call. The other parameters are those of queue_peek.
+out_entries: a JSON array of entries, in no order.
+differs: on PostgreSQL it is a part of queue_peek.'
+begin
+    declare v_path, v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_number double;
+    declare v_rank int default -32768;
+    declare v_place, v_entry, v_one bigint default 0;
+    declare v_rows, v_found int;
+    declare v_matches, v_line boolean default true;
+    declare v_list, v_payload, v_headers longtext character set utf8mb4;
+    set out_entries = '[]';
+    call _queue_first_of(in_where, v_path, v_text, v_number);
+    parts: loop
+        set v_found = 0, v_rows = 1000;
+        while v_rows = 1000 and v_found < in_most do
+            if v_line then
+                call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
+            else
+                call _queue_look_due(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
+            end if;
+            set v_one = 0;
+            while v_one < v_rows and v_found < in_most do
+                call _queue_matches(json_extract(v_list, concat('$[', v_one, ']')), in_where, v_matches, v_payload, v_headers);
+                if v_matches then
+                    set out_entries = json_array_append(out_entries, '$', json_extract(v_list, concat('$[', v_one, ']'))), v_found = v_found + 1;
+                end if;
+                set v_one = v_one + 1;
+            end while;
+        end while;
+        if not v_line then
+            leave parts;
+        end if;
+        set v_line = false, v_place = 0, v_entry = 0;
+    end loop;
+end;
+--;
 drop procedure if exists _queue_check_topic;
 --;
 create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
@@ -4594,7 +5202,7 @@ begin
     call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     select count(*) > 0 into v_remembers
     from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-        straight_join queue_kind k on k.p_kind = j.p_kind and k.dedup_seconds > 0;
+        straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
     if v_on_duplicate = 'ignore' and not v_remembers then
         insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
             attempts, max_attempts, ready_rank, ready_at, due_at)
@@ -4630,6 +5238,9 @@ begin
             end if;
             call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
                 v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
+            if v_outcome in ('created', 'replaced') then
+                call _queue_index(null, v_kind, in_key);
+            end if;
             set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
         end loop;
         close c;
@@ -5143,6 +5754,10 @@ begin
         call _queue_put(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
             '%Y-%m-%dT%H:%i:%sZ')), v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
             v_outcome);
+        if v_outcome = 'created' then
+            call _queue_index(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
+                '%Y-%m-%dT%H:%i:%sZ')));
+        end if;
         set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
         call _queue_next_tick(in_name, v_at, v_at);
     end while;
@@ -5995,10 +6610,10 @@ end;
 drop procedure if exists _queue_take_slotted;
 --;
 create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
     comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
 or goes to wait in line, and others are looked for.
-in_until: when the holds end. The other parameters and the result are those of _queue_take_deliverable.
+in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and the result are those of _queue_take_deliverable.
 Locks: the semaphores besides, see _queue_slot_take.
 differs: PostgreSQL has _queue_reserve_slotted and _queue_pop_slotted.'
 begin
@@ -6009,7 +6624,11 @@ begin
     declare v_more boolean default true;
     set out_entries = null, out_number = 0, out_expired = 0;
     rounds: while v_more and out_number < in_max and v_rounds < 100 do
-        call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
+        if in_where is null then
+            call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
+        else
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
+        end if;
         set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
             -- a key may be waited for, which nobody does who has locked a semaphore: then the next call ends them
@@ -6178,7 +6797,7 @@ begin
     declare v_now, v_from, v_to, v_limit bigint;
     declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list longtext character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_filter boolean;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
@@ -6195,7 +6814,7 @@ begin
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     end if;
-    select k.draining into v_draining from queue_kind k where k.p_kind = v_to_kind;
+    select k.draining, k.filter_index into v_draining, v_filter from queue_kind k where k.p_kind = v_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
@@ -6231,6 +6850,11 @@ begin
     select count(*) into out_went
     from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+    if v_filter then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(j.entry) into v_list from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j;
+        call _queue_index_all(coalesce(v_list, '[]'));
+    end if;
 end;
 --;
 drop procedure if exists queue_replay;
@@ -6396,7 +7020,9 @@ drop procedure if exists queue_reserve;
 create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind, invisible to others until the timeout; who dies gives them back by doing nothing.
 in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login and connection. in_max_messages: how many at
-the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
+the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300); where (a JSON
+object, at most 16 values): only messages whose payload or headers contain it, see _queue_where. Without filter_index of the kind
+that reads what stands before them.
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
@@ -6444,7 +7070,8 @@ drop procedure if exists queue_pop;
 --;
 create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind and removes them: at most once, there is no way back.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
+in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
+queue_reserve.
 Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn''t matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
@@ -7284,43 +7911,54 @@ drop procedure if exists queue_peek;
 create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Looks at messages of a kind and changes nothing.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
+in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
+queue_reserve; what stands before those that match is read, whatever index the kind has.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
 place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
-Locks: none.'
+Locks: none.
+differs: with where, what waits in lines isn''t shown.'
 begin
     declare v_own boolean;
     declare v_now bigint;
+    declare v_where, v_entries longtext character set utf8mb4;
     declare v_most int default coalesce(in_max_messages, 1);
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_most, 'max_messages', 10000);
-    call _queue_check_options(in_options, '', 'options');
+    call _queue_check_options(in_options, 'where', 'options');
+    call _queue_where(in_options, v_where);
+    if v_where is not null then
+        call _queue_peek_where(in_kind, v_most, v_where, v_now, v_entries);
+    end if;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
             when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
     from (
+        (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
+                if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn, coalesce(e.ready_at, e.due_at) as place
+            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue e force index (primary) on e.entry = j.entry)
+        union all
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
             from delayed_queue l force index (delayed_queue_ready)
-            where l.p_kind = in_kind and l.ready_rank is not null
+            where l.p_kind = in_kind and l.ready_rank is not null and v_where is null
             order by l.p_kind, l.ready_rank, l.ready_at, l.entry limit v_most)
         union all
         (select t.entry, if(t.scheduled_at <= v_now, 1, 2), if(t.scheduled_at <= v_now, -t.priority, null), t.due_at
             from delayed_queue t force index (delayed_queue_due)
-            where t.p_kind = in_kind and t.due_at is not null
+            where t.p_kind = in_kind and t.due_at is not null and v_where is null
             order by t.p_kind, t.due_at limit v_most)
         union all
         (select w.entry, 3, null, w.entry from queue_order_waiting w
-            where w.p_kind = in_kind
+            where w.p_kind = in_kind and v_where is null
             order by w.p_kind, w.order_key, w.entry limit v_most)
         union all
         (select w.entry, 3, null, w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-            where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
+            where w.p_kind = in_kind and v_where is null order by w.p_kind, w.name, w.entry limit v_most)) p
         straight_join delayed_queue q force index (primary) on q.entry = p.entry
     order by p.part, p.turn, p.place, p.entry limit v_most;
     call _queue_commit(v_own);
@@ -7439,7 +8077,9 @@ queue_pop, also where they get nothing (noted every quarter of that time), and b
 messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
 takes that is under way when the first limit is set isn''t counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
 and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
-used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
+used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
+Turning it on indexes what the kind has, some thousand messages a second; what another transaction has pushed by then and not committed is
+indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.'
@@ -7457,7 +8097,8 @@ begin
             call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
-                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second'), 'options');
+                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second,',
+                'filter_index'), 'options');
             call _queue_lock_kinds();
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
@@ -7496,9 +8137,10 @@ begin
             where k.p_kind = in_kind;
             call _queue_define_expires(in_kind, in_options);
             call _queue_define_limits(in_kind, in_options);
+            call _queue_define_filter(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second
+                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
@@ -7559,7 +8201,7 @@ begin
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind; -- so that it has settings to show
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second
+                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index
             from queue_kind k where k.p_kind = in_kind;
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
@@ -7679,7 +8321,7 @@ drop procedure if exists queue_prune;
 create procedure queue_prune(in in_max_rows bigint)
     comment 'Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
 their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
-past their keep_seconds, and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
+past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.

@@ -43,9 +43,9 @@ drop function _queue_slot_lock(text[], boolean);
 --;
 drop function _queue_semaphores(jsonb, jsonb);
 --;
-drop function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea);
+drop function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
 --;
-drop function _queue_pop_slotted(queue_kind, integer, bigint);
+drop function _queue_pop_slotted(queue_kind, integer, bigint, jsonb);
 --;
 drop function _queue_line_up(bigint[]);
 --;
@@ -63,9 +63,9 @@ alter table queue_kind
 alter table delayed_queue
     drop column semaphores;
 -- limits
-drop function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea);
+drop function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
 --;
-drop function _queue_pop_limited(queue_kind, integer, bigint);
+drop function _queue_pop_limited(queue_kind, integer, bigint, jsonb);
 --;
 drop function _queue_tokens(queue_kind, integer, bigint, bigint[]);
 --;
@@ -98,3 +98,30 @@ alter table queue_kind
     drop column max_reserved;
 --;
 create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
+-- filters
+drop function _queue_define_filter(text, boolean);
+--;
+drop function _queue_prune_terms(bigint);
+--;
+drop function _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
+--;
+drop function _queue_pop_some(queue_kind, integer, bigint, jsonb);
+--;
+drop function _queue_take_where(queue_kind, integer, bigint, jsonb);
+--;
+drop function _queue_find_terms(text, integer, bigint, jsonb, bigint[]);
+--;
+drop function _queue_enter(tid[], boolean, bigint);
+--;
+drop function _queue_forget_terms(bigint[]);
+--;
+drop function _queue_index(bigint[]);
+--;
+drop function _queue_terms(text, jsonb);
+--;
+drop function _queue_where(jsonb);
+--;
+drop table queue_term;
+--;
+alter table queue_kind
+    drop column filter_index;

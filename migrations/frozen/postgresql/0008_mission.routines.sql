@@ -583,6 +583,35 @@ Result: the receipts as they came; entries, secrets and places (from 1, where a 
 in the order of the entries, which is the order in which every routine locks rows.
 Errors: PQ005 with the first that has another form.$$;
 --;
+create or replace function _queue_where(in_options jsonb) returns jsonb language plpgsql as $$
+declare
+    v_where constant jsonb := in_options -> 'where';
+begin
+    if v_where is null or v_where in ('null', '{}') then
+        return null;
+    elsif jsonb_typeof(v_where) <> 'object' then
+        perform _queue_fail('PQ002', 'where', v_where::text, 'must be a JSON object');
+    elsif jsonb_path_exists(v_where, '$.**{31}') then
+        perform _queue_fail('PQ002', 'where', v_where::text, 'must be at most 31 levels deep');
+    elsif jsonb_path_exists(v_where, 'strict $.** ? (@.type() == "array")[*] ? (@.type() == "object" || @.type() == "array")') then
+        perform _queue_fail('PQ002', 'where', v_where::text, 'must have no object and no array in an array');
+    elsif 16 < (
+        select count(*) from jsonb_path_query(v_where, 'strict $.**') v
+        where jsonb_typeof(v) not in ('object', 'array') or v in ('{}', '[]')) then
+        perform _queue_fail('PQ002', 'where', v_where::text, 'must have at most 16 values');
+    end if;
+    return v_where;
+end $$;
+--;
+comment on function _queue_where(jsonb) is
+$$The option where of queue_reserve, queue_pop and queue_peek: what payload or headers of a message must contain.
+in_options: the options.
+Result: the filter, NULL where there is none or all match.
+Errors: PQ002.
+A document contains a filter where it has all of its values at their places: an object each member of it, whatever else it has; an array
+each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0), strings to the letter. An empty object or
+array wants one. An array in a document isn't looked into for a value that the filter has outside of one.$$;
+--;
 create or replace function _queue_is_heard(in_kind text) returns boolean language sql volatile
     return not (pg_try_advisory_lock(hashoid('delayed_queue'::regclass), hashtext(in_kind) & 15)
         and pg_advisory_unlock(hashoid('delayed_queue'::regclass), hashtext(in_kind) & 15));
@@ -684,6 +713,7 @@ begin
         v_kind.history_seconds := 0;
         v_kind.draining := false;
         v_kind.semaphores := false;
+        v_kind.filter_index := false;
     end if;
     return v_kind;
 end $$;
@@ -1115,6 +1145,49 @@ $$Has messages that were pushed wait in line for their semaphores, and wakes the
 in_kind, in_keys: the messages. in_semaphores, in_new: what the new ones name. in_now: the time of the call.
 Locks: those of _queue_slot_settle.$$;
 --;
+create or replace function _queue_terms(in_kind text, in_document jsonb) returns bigint[] language sql stable parallel safe as $$
+    with recursive n (path, value, depth) as (
+        select '', in_document, 0
+        union all
+        select n.path || '.' || to_json(e.key)::text, e.value, n.depth + 1
+        from n, jsonb_each(case when jsonb_typeof(n.value) = 'object' then n.value else '{}' end) e),
+    l (path, value) as (
+        select n.path, n.value from n where n.depth > 0
+        union all
+        select n.path || '[]', a.value
+        from n, jsonb_array_elements(case when jsonb_typeof(n.value) = 'array' and n.depth > 0 then n.value else '[]' end) a)
+    select coalesce(array_agg(distinct ('x' || left(encode(sha256(convert_to(in_kind || l.path || '='
+        || case jsonb_typeof(l.value) when 'number' then trim_scale((l.value #>> '{}')::numeric)::text else l.value::text end, 'UTF8')),
+        'hex'), 16))::bit(64)::bigint), '{}')
+    from l where jsonb_typeof(l.value) not in ('object', 'array')
+$$;
+--;
+comment on function _queue_terms(text, jsonb) is
+$$The terms of a document, for queue_term: a number for each value that objects alone lead to, and for each that stands in an array which
+they lead to. Values that are equal have the same, 1 and 1.0 too.
+in_kind: the kind. in_document: payload, headers or a filter.
+Result: the terms, each once.$$;
+--;
+create or replace function _queue_index(in_entries bigint[]) returns void language plpgsql as $$
+begin
+    delete from queue_term t where t.entry = any (in_entries); -- what it had in it before it was replaced
+    insert into queue_term (entry, term, place)
+    select q.entry, t.term, coalesce(q.ready_at, q.due_at, q.created_at)
+    from delayed_queue q
+        join queue_kind k on k.p_kind = q.p_kind and k.filter_index,
+        lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,
+        lateral (
+            select distinct u.term
+            from unnest(case when cardinality(d.terms) <= 256 then d.terms else _queue_terms(q.p_kind, '{"": null}') end) u (term)) t
+    where q.entry = any (in_entries)
+    order by q.entry, t.term;
+end $$;
+--;
+comment on function _queue_index(bigint[]) is
+$$Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they are in it.
+in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every filter finds it.
+Locks: none but what it changes.$$;
+--;
 create or replace function _queue_put_onto(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_headers jsonb, in_now bigint, in_scheduled_at bigint, in_on_duplicate text) returns text language plpgsql as $$
 declare
@@ -1395,6 +1468,9 @@ begin
     in_row := _queue_newest(in_row);
     v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
         in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
+    if v_put.outcome = 'created' then
+        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key));
+    end if;
     if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
     end if;
@@ -1436,6 +1512,7 @@ begin
                 || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end order by m.member)
             from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
             null, null, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null, 'replace');
+        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_group.then_key));
     end if;
 end $$;
 --;
@@ -1531,6 +1608,7 @@ declare
     v_shape jsonb;
     v_since bigint;
     v_draining boolean;
+    v_filter boolean;
     v_options record;
     v_put record;
 begin
@@ -1538,7 +1616,7 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key);
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining into v_shape, v_since, v_draining
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index into v_shape, v_since, v_draining, v_filter
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -1575,6 +1653,9 @@ begin
         perform _queue_stand(array(
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), array[in_options ->> 'order_key']);
     end if;
+    if v_filter and outcome in ('created', 'replaced') then
+        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
+    end if;
     if outcome = 'created' and in_options ->> 'group' is not null then
         perform _queue_enrol(array[in_options ->> 'group'], array(
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
@@ -1598,6 +1679,7 @@ declare
     v_heads jsonb;
     v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
+    v_filter boolean;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
@@ -1605,8 +1687,8 @@ declare
     v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
-    from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
+    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index into v_since, v_filter
+    from queue_kind k where k.p_kind = in_kind;
     if v_order is not null or in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
         select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
@@ -1653,6 +1735,9 @@ begin
         perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
+    end if;
+    if v_filter then
+        perform _queue_index(array_remove(v_entries, null));
     end if;
     if in_options ? 'group' or in_messages @? '$[*].group' then
         select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members
@@ -2128,6 +2213,150 @@ last scan from the start took; 5 to 7 bound, newer and older mark of the timetab
 its span and what its round has taken; 12 bound of queue_hold; then rank (the priority, negated), bound, newer and older mark of
 each lane, each of the three a place and an entry, lanes in order. Times are microseconds, in 1 to 3 those of the real clock.$$;
 --;
+create or replace function _queue_forget_terms(in_entries bigint[]) returns bigint language plpgsql as $$
+declare
+    v_rows bigint;
+begin
+    delete from queue_term t
+    where t.ctid = any (array(select g.ctid from queue_term g where g.entry = any (in_entries) for update skip locked));
+    get diagnostics v_rows = row_count;
+    return v_rows;
+end $$;
+--;
+comment on function _queue_forget_terms(bigint[]) is
+$$Takes messages that have gone out of the index of filters.
+in_entries: their entries.
+Result: how many rows went.
+Locks: these rows; what others have locked is left.$$;
+--;
+create or replace function _queue_enter(in_tids tid[], in_slow boolean, in_now bigint) returns tid[] language plpgsql as $$
+declare
+    v_entered tid[];
+begin
+    with u as (
+        update delayed_queue q set ready_at = greatest(q.due_at, case when in_slow then in_now - 1000000 else 0 end), due_at = null
+        where q.ctid = any (in_tids) and q.due_at is not null returning q.ctid as tid)
+    select array_agg(u.tid) into v_entered from u;
+    return coalesce(v_entered, '{}');
+end $$;
+--;
+comment on function _queue_enter(tid[], boolean, bigint) is
+$$Moves messages that have come due, and that a filter found, from the timetable into the ready line; see _queue_promote.
+in_tids: the messages, locked already; what is in the line stays. in_slow: whether sessions no longer look at the line's beginning.
+in_now: the time of the call.
+Result: where they are now, row identifiers.$$;
+--;
+create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb, in_terms bigint[])
+    returns tid[] language plpgsql as $$
+declare
+    v_terms bigint[] := in_terms[:1];
+    v_found bigint[];
+    v_gone bigint[];
+    v_rows bigint;
+    v_place bigint := -1;
+    v_entry bigint := 0;
+    v_tids tid[] := '{}';
+    v_due tid[];
+begin
+    if cardinality(in_terms) > 1 then -- the rarest
+        v_terms := array(
+            select t.term
+            from unnest(in_terms) t (term), lateral (
+                select count(*) as n from (
+                    select from queue_term x where x.term = t.term and x.place <= in_now limit 1000) c) c
+            order by c.n limit 1);
+    end if;
+    v_terms := v_terms || _queue_terms(in_kind, '{"": null}'); -- see _queue_index
+    loop
+        with w as materialized (
+            select x.entry, x.place
+            from unnest(v_terms) t (term), lateral (
+                select y.entry, y.place from queue_term y
+                where y.term = t.term and (y.place, y.entry) > (v_place, v_entry) and y.place <= in_now
+                order by y.term, y.place, y.entry limit 1000) x
+            order by x.place, x.entry limit 1000),
+        m as (
+            select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place, (q.scheduled_at <= in_now
+                and (q.ready_at is not null or q.due_at <= in_now) and (q.payload @> in_where or q.headers @> in_where)) as fits
+            from w left join delayed_queue q on q.entry = w.entry)
+        select (select count(*) from w), (select max(w.place) from w),
+            (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
+            array_agg(m.entry order by m.rank, m.place, m.entry) filter (where m.fits and m.p_kind = in_kind),
+            array_agg(m.entry) filter (where m.p_kind is null)
+        into v_rows, v_place, v_entry, v_found, v_gone from m;
+        if v_gone is not null then
+            perform _queue_forget_terms(v_gone);
+        end if;
+        v_tids := v_tids || array(
+            select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry = c.entry
+            where q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
+                and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
+            order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
+        exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
+    end loop;
+    v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at is not null);
+    if v_due <> '{}' then
+        v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due))
+            || _queue_enter(v_due, exists (select from queue_hint h where h.p_kind = in_kind), in_now);
+    end if;
+    return v_tids;
+end $$;
+--;
+comment on function _queue_find_terms(text, integer, bigint, jsonb, bigint[]) is
+$$The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have the rarest value of the filter
+(the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they came due; of these in the order of delivery. So
+priorities are exact among 1000, and the cost is that of as many messages as have that value and stand before the last one taken,
+those that are held and those given back for later among them.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_where: the filter. in_terms: its terms, one at the least.
+Result: row identifiers.
+Locks: the messages; what others have locked is passed over.$$;
+--;
+create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb, out tids tid[],
+    out expired bigint, out slow boolean) language plpgsql as $$
+declare
+    v_terms bigint[];
+    v_tids tid[];
+    v_found tid[];
+begin
+    slow := exists (select from queue_hint h where h.p_kind = in_kind.p_kind);
+    if in_kind.filter_index then
+        v_terms := _queue_terms(in_kind.p_kind, in_where);
+    end if;
+    if v_terms <> '{}' then
+        v_found := _queue_find_terms(in_kind.p_kind, in_max, in_now, in_where, v_terms);
+    else
+        -- what has come due and is asked for, and as much of it, goes into the line first
+        v_tids := array(select c.tid from (
+            select d.ctid as tid, d.priority, d.due_at, d.entry from delayed_queue d
+            where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now and (d.payload @> in_where or d.headers @> in_where)
+            order by d.p_kind, d.due_at limit 1000) c
+            order by c.priority desc, c.due_at, c.entry limit in_max);
+        if v_tids <> '{}' then
+            v_tids := array(select d.ctid from delayed_queue d
+                where d.ctid = any (v_tids) and d.p_kind = in_kind.p_kind and d.due_at <= in_now for update skip locked);
+            perform _queue_enter(v_tids, slow, in_now);
+        end if;
+        v_found := array(
+            select q.ctid from delayed_queue q
+            where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now
+                and (q.payload @> in_where or q.headers @> in_where)
+            order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
+    end if;
+    if v_found <> '{}' then
+        tids := v_found;
+        expired := (select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_found));
+    end if;
+end $$;
+--;
+comment on function _queue_take_where(queue_kind, integer, bigint, jsonb) is
+$$The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
+neither uses nor changes the bounds of the session.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see _queue_where.
+Result: as of _queue_take.
+Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its beginning until in_max
+match, and all that has come due: as many messages as stand before them. With it see _queue_find_terms.
+Locks: the messages; what others have locked is passed over.$$;
+--;
 create or replace function _queue_bury(in_entries bigint[], in_error text, in_now bigint) returns void language plpgsql as $$
 declare
     v_dead delayed_queue;
@@ -2156,6 +2385,7 @@ begin
             exit when found;
             v_suffix := '~' || v_dead.entry || v_suffix; -- an entry number is used once
         end loop;
+        perform _queue_index(array[v_letter]);
         perform _queue_wake(v_kind);
         insert into queue_count (p_kind, pushed, dead) values (v_dead.p_kind, (v_dead.source_kind is null)::integer, 1);
         perform _queue_keep(v_dead, 'dead', v_kind, in_now);
@@ -2230,6 +2460,9 @@ begin
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
         end if;
         update delayed_queue q set payload = in_options -> 'payload', payload_bytes = null where q.entry = in_entry;
+        if v_kind.filter_index then
+            perform _queue_index(array[in_entry]);
+        end if;
     end if;
     if coalesce((in_options ->> 'final')::boolean, false)
         or v_counts and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then
@@ -2311,6 +2544,7 @@ declare
     v_row delayed_queue;
     v_shape jsonb;
     v_draining boolean;
+    v_filter boolean;
     v_put record;
     v_member bigint;
 begin
@@ -2331,7 +2565,7 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind into v_shape, v_draining
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index into v_shape, v_draining, v_filter
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -2343,6 +2577,10 @@ begin
         coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
         in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null,
         coalesce(in_options ->> 'on_duplicate', 'ignore'));
+    if v_filter and v_put.outcome in ('created', 'replaced') then
+        perform _queue_index(array(select q.entry from delayed_queue q
+            where q.p_kind = in_to_kind and q.p_key = coalesce(in_options ->> 'key', v_row.p_key)));
+    end if;
     v_row.member := v_member;
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');
@@ -2646,8 +2884,47 @@ $$A little of what queue_prune does, for one kind, from within queue_reserve and
 rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the time at most.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.$$;
 --;
+create or replace function _queue_prune_terms(in_max bigint) returns bigint language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_name constant text := 'pyqueue.terms_' || 'queue_term'::regclass::oid;
+    v_low bigint := coalesce(nullif(current_setting(v_name, true), '')::bigint, ( -- many that come new needn't all look at the same
+        select min(t.entry) + ((max(t.entry) - min(t.entry)) * random())::bigint from queue_term t));
+    v_high bigint;
+    v_left bigint := in_max;
+    v_rows bigint;
+    v_gone bigint[];
+    v_pruned bigint := 0;
+begin
+    for v_round in 1 .. case when v_low is null then 0 else 2 end loop
+        select max(w.entry), count(*), array_agg(distinct w.entry) filter (where q.entry is null) into v_high, v_rows, v_gone
+        from (select t.entry from queue_term t where t.entry >= v_low order by t.entry limit v_left) w
+            left join delayed_queue q on q.entry = w.entry;
+        if v_gone is not null then
+            v_pruned := v_pruned + _queue_forget_terms(v_gone);
+        end if;
+        exit when v_rows = v_left;
+        v_left := v_left - v_rows;
+        v_low := -9223372036854775808; -- the end: from the beginning again
+        v_high := v_low;
+    end loop;
+    if v_high is not null then
+        perform set_config(v_name, v_high::text, false);
+    end if;
+    return v_pruned;
+end $$;
+--;
+comment on function _queue_prune_terms(bigint) is
+$$Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a place that chance gave it.
+in_max: how many rows to look at.
+Result: how many rows went.
+Locks: the rows; what others have locked is left.$$;
+--;
 create or replace function _queue_tidy(in_kind queue_kind, in_now bigint, in_max bigint) returns void language plpgsql as $$
 begin
+    if in_kind.filter_index then
+        perform _queue_prune_terms(10 * in_max);
+    end if;
     if exists (
         select from queue_worker w
         where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
@@ -3029,7 +3306,7 @@ create or replace function _queue_take_in() returns trigger
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
-    v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0);
+    v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.filter_index);
     v_row record;
     v_entries bigint[];
 begin
@@ -3086,6 +3363,7 @@ begin
     select array_agg(i.entry) into v_entries from i where v_dedups;
     if v_dedups then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
+        perform _queue_index(coalesce(v_entries, '{}'));
     end if;
     perform _queue_wake(k.p_kind) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id = any (array(select l.id from landed l));
@@ -3602,6 +3880,7 @@ declare
     v_kind record;
     v_made bigint[];
     v_onto jsonb;
+    v_filter boolean := false;
     v_options record;
 begin
     perform _queue_check_topic(in_topic, 'topic');
@@ -3611,12 +3890,14 @@ begin
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
-        select k.p_kind, k.payload_shape, k.draining from queue_kind k
-        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining) order by k.p_kind
+        select k.p_kind, k.payload_shape, k.draining, k.filter_index from queue_kind k
+        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.filter_index) order by k.p_kind
     loop
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic, format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
         end if;
+        v_filter := v_filter or v_kind.filter_index;
+        continue when v_kind.payload_shape is null;
         perform _queue_check_fit(v_kind.payload_shape, in_payload, format('payload for "%s"', left(v_kind.p_kind, 40)));
     end loop;
     with i as (
@@ -3639,6 +3920,10 @@ begin
     end if;
     if v_options.on_duplicate <> 'ignore' then
         v_onto := _queue_publish_onto(v_kinds, v_made, v_key, in_payload, in_options, v_now);
+    end if;
+    if v_filter then
+        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = any (v_kinds) and q.p_key = v_key
+            and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
     end if;
     return query
         select t.p_kind, v_key, q.scheduled_at,
@@ -3989,6 +4274,8 @@ declare
     v_left integer := 1000;
     v_rule queue_recurring;
     v_at bigint;
+    v_key text;
+    v_made bigint;
 begin
     ticked := 0;
     for v_rule in
@@ -4005,12 +4292,16 @@ begin
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
         while v_at <= v_now and v_left > 0 loop
-            ticked := ticked + (select count(*) from _queue_put(v_rule.p_kind, v_rule.name || '@' || to_char(
-                queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), v_rule.payload, null,
+            v_key := v_rule.name || '@' || to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
+            v_made := (select count(*) from _queue_put(v_rule.p_kind, v_key, v_rule.payload, null,
                 nullif(v_rule.push_options -> 'headers', 'null'), coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint,
                 v_now, v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
                 (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore') p
                 where p.outcome = 'created');
+            ticked := ticked + v_made;
+            if v_made > 0 then
+                perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_rule.p_kind and q.p_key = v_key));
+            end if;
             v_rule.last_at := v_at;
             v_at := _queue_next_tick(v_rule, v_at);
             v_left := v_left - 1;
@@ -4214,6 +4505,7 @@ declare
     v_from constant bigint := coalesce(_queue_instant(in_filter, 'from'), 0);
     v_to constant bigint := coalesce(_queue_instant(in_filter, 'to'), 9223372036854775807);
     v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
+    v_entries bigint[];
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
 begin
     perform _queue_check_kind(in_kind, 100);
@@ -4244,8 +4536,11 @@ begin
         from h order by h.p_key, h.finished_at desc, h.entry desc -- of one key the newest
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select (select count(*) from i), (select count(*) from h) - (select count(*) from i) into went, stayed;
+    select array(select i.entry from i), (select count(*) from h) into v_entries, stayed;
+    went := cardinality(v_entries);
+    stayed := stayed - went;
     if went > 0 then
+        perform _queue_index(v_entries);
         perform _queue_wake(v_to_kind);
     end if;
 end $$;
@@ -4275,7 +4570,7 @@ begin
         insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
         select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
         where not exists (
-            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining))
+            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index))
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
             if statement_timestamp() > transaction_timestamp() + interval '5 ms' or _queue_is_heard(in_kind) then
@@ -4418,6 +4713,11 @@ begin
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries);
             perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
+            if v_kind.filter_index then
+                perform _queue_index(array(
+                    select q.entry from unnest(v_keys, v_outcomes) r (p_key, outcome) join delayed_queue q on q.p_kind = in_kind and q.p_key = r.p_key
+                    where r.outcome in ('created', 'replaced')));
+            end if;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -4508,7 +4808,7 @@ Result: tids: those that can be delivered; more: false: others are left as they 
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
 --;
 create or replace function _queue_reserve_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea)
+    in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text) language plpgsql as $$
@@ -4521,7 +4821,11 @@ declare
     v_rows integer;
 begin
     while v_left > 0 and v_rounds < 100 loop
-        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if in_where is null then
+            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        else
+            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+        end if;
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left, in_now) = 0;
             v_looked := true;
@@ -4556,13 +4860,13 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea) is
-$$What _queue_reserve_many does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
+comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
+$$What _queue_reserve_some does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
 or goes to wait in line, and others are looked for.
-The parameters and the result are those of _queue_reserve_many. Locks: the semaphores besides, see _queue_slot_take.$$;
+The parameters and the result are those of _queue_reserve_some. Locks: the semaphores besides, see _queue_slot_take.$$;
 --;
-create or replace function _queue_reserve_many(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea)
+create or replace function _queue_reserve_some(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
+    in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text) language plpgsql as $$
@@ -4572,11 +4876,15 @@ declare
     v_rows integer;
 begin
     if in_kind.semaphores then
-        return query select m.* from _queue_reserve_slotted(in_kind, in_max, in_now, in_until, in_worker, in_seed) m;
+        return query select m.* from _queue_reserve_slotted(in_kind, in_max, in_now, in_until, in_worker, in_seed, in_where) m;
         return;
     end if;
     loop
-        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if in_where is null then
+            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        else
+            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+        end if;
         exit when v_take.tids is null;
         if v_take.slow then
             insert into queue_hold (p_kind, until, entries)
@@ -4604,7 +4912,8 @@ begin
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
         if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
-            return query select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed) m; -- the mark of the kind was lost
+            return query
+                select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m; -- the mark of the kind was lost
             return;
         end if;
         perform _queue_end_expired(v_take.tids, in_now);
@@ -4612,14 +4921,27 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea) is
+comment on function _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
 $$What queue_reserve does in all cases but the most frequent.
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
-in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries. in_where: what they
+must match, see _queue_where; NULL: anything.
 Result and locks: those of queue_reserve.$$;
 --;
-create or replace function _queue_reserve_limited(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
+create or replace function _queue_reserve_many(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
     in_seed bytea)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text, receipt text) language sql as $$
+    select m.* from _queue_reserve_some(in_kind, in_max, in_now, in_until, in_worker, in_seed, null) m
+$$;
+--;
+comment on function _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea) is
+$$What a queue_reserve goes on with that began before an upgrade to this release; the next one has it no more.
+The parameters, the result and the locks are those of _queue_reserve_some.$$;
+--;
+create or replace function _queue_reserve_limited(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
+    in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text) language plpgsql as $$
@@ -4644,7 +4966,7 @@ begin
     if v_left > 0 then
         for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
             attempts, reserved_by, receipt in
-            select m.* from _queue_reserve_many(in_kind, v_left, in_now, in_until, in_worker, in_seed) m
+            select m.* from _queue_reserve_some(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m
         loop
             v_receipts := v_receipts || receipt;
             return next;
@@ -4659,10 +4981,11 @@ begin
     v_name := set_config(v_name, v_state::text, false);
 end $$;
 --;
-comment on function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea) is
+comment on function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
 $$What queue_reserve does with a kind that has max_reserved or rate_per_second: as many as there are places and tokens for.
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
-in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries. in_where: what they must match, see
+_queue_where; NULL: anything.
 Result and locks: those of queue_reserve; before the messages as _queue_lease and _queue_slots.
 state, kept by the session: the place it had last, which is free once it has acked; the tokens that it has taken ahead, and when. It is
 rolled back with the transaction, as all custom settings are.$$;
@@ -4687,6 +5010,7 @@ declare
     v_until bigint;
     v_entry bigint;
     v_place bigint;
+    v_where jsonb;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200)
         is not true then
@@ -4698,7 +5022,8 @@ begin
     v_kind.p_kind := in_kind;
     v_until := v_now + coalesce(v_kind.timeout_seconds, 300) * 1000000;
     if in_options is not null then
-        perform _queue_check_options(in_options, '{timeout_seconds}');
+        perform _queue_check_options(in_options, '{timeout_seconds, where}');
+        v_where := _queue_where(in_options);
         v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000) * 1000000, v_until);
     end if;
     if v_kind.expires_seconds is not null then
@@ -4710,10 +5035,10 @@ begin
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
     if coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null then
-        return query select m.* from _queue_reserve_limited(v_kind, v_left, v_now, v_until, v_worker, v_seed) m;
+        return query select m.* from _queue_reserve_limited(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
         return;
     end if;
-    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
+    if v_left = 1 and v_where is null and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
         and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         -- most calls: one message that nobody had, from the bounds on, with no other look due; what _queue_take does, in one statement
@@ -4743,13 +5068,15 @@ begin
             return;
         end if;
     end if;
-    return query select m.* from _queue_reserve_many(v_kind, v_left, v_now, v_until, v_worker, v_seed) m;
+    return query select m.* from _queue_reserve_some(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
 end $$;
 --;
 comment on function queue_reserve(text, text, integer, jsonb) is
 $$Takes ready messages of a kind, invisible to others until the timeout; who dies gives them back by doing nothing.
 in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login and connection. in_max_messages: how many at
-the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
+the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300); where (a JSON
+object, at most 16 values): only messages whose payload or headers contain it, see _queue_where. Without filter_index of the kind
+that reads what stands before them.
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can't be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
@@ -4762,7 +5089,7 @@ Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
-create or replace function _queue_pop_slotted(in_kind queue_kind, in_max integer, in_now bigint)
+create or replace function _queue_pop_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text) language plpgsql as $$
@@ -4776,7 +5103,11 @@ declare
     v_row delayed_queue;
 begin
     while v_left > 0 and v_rounds < 100 loop
-        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if in_where is null then
+            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        else
+            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+        end if;
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left, in_now) = 0;
             v_looked := true;
@@ -4803,12 +5134,12 @@ begin
     perform _queue_slot_settle(v_entries, null, false, in_now);
 end $$;
 --;
-comment on function _queue_pop_slotted(queue_kind, integer, bigint) is
-$$What _queue_pop_many does for a kind with messages that name semaphores: one of these is taken where there is a slot of each, which
+comment on function _queue_pop_slotted(queue_kind, integer, bigint, jsonb) is
+$$What _queue_pop_some does for a kind with messages that name semaphores: one of these is taken where there is a slot of each, which
 is free again when the call's transaction ends.
-The parameters and the result are those of _queue_pop_many. Locks: the semaphores besides, see _queue_slot_take.$$;
+The parameters and the result are those of _queue_pop_some. Locks: the semaphores besides, see _queue_slot_take.$$;
 --;
-create or replace function _queue_pop_many(in_kind queue_kind, in_max integer, in_now bigint)
+create or replace function _queue_pop_some(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text) language plpgsql as $$
@@ -4819,11 +5150,15 @@ declare
     v_rows integer;
 begin
     if in_kind.semaphores then
-        return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now) m;
+        return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now, in_where) m;
         return;
     end if;
     loop
-        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if in_where is null then
+            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        else
+            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+        end if;
         exit when v_take.tids is null;
         return query
             with d as (
@@ -4857,7 +5192,7 @@ begin
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
         if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
-            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now) m; -- the mark of the kind was lost
+            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now, in_where) m; -- the mark of the kind was lost
             return;
         end if;
         perform _queue_end_expired(v_take.tids, in_now);
@@ -4865,12 +5200,24 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_pop_many(queue_kind, integer, bigint) is
+comment on function _queue_pop_some(queue_kind, integer, bigint, jsonb) is
 $$What queue_pop does in all cases but the most frequent.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_where: what they must
+match, see _queue_where; NULL: anything.
 Result and locks: those of queue_pop.$$;
 --;
-create or replace function _queue_pop_limited(in_kind queue_kind, in_max integer, in_now bigint)
+create or replace function _queue_pop_many(in_kind queue_kind, in_max integer, in_now bigint)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text) language sql as $$
+    select m.* from _queue_pop_some(in_kind, in_max, in_now, null) m
+$$;
+--;
+comment on function _queue_pop_many(queue_kind, integer, bigint) is
+$$What a queue_pop goes on with that began before an upgrade to this release; the next one has it no more.
+The parameters, the result and the locks are those of _queue_pop_some.$$;
+--;
+create or replace function _queue_pop_limited(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text) language plpgsql as $$
@@ -4883,16 +5230,17 @@ begin
     v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
     v_state := v_tokens.state;
     if v_tokens.tokens > 0 then
-        return query select m.* from _queue_pop_many(in_kind, least(in_max, v_tokens.tokens)::integer, in_now) m;
+        return query select m.* from _queue_pop_some(in_kind, least(in_max, v_tokens.tokens)::integer, in_now, in_where) m;
         get diagnostics v_rows = row_count;
     end if;
     v_state[2] := v_state[2] - v_rows;
     v_name := set_config(v_name, v_state::text, false);
 end $$;
 --;
-comment on function _queue_pop_limited(queue_kind, integer, bigint) is
+comment on function _queue_pop_limited(queue_kind, integer, bigint, jsonb) is
 $$What queue_pop does with a kind that has rate_per_second: as many as there are tokens for.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_where: what they must match, see _queue_where;
+NULL: anything.
 Result and locks: those of queue_pop; before the messages as _queue_lease.$$;
 --;
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
@@ -4913,12 +5261,14 @@ declare
     v_place bigint;
     v_left constant integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
+    v_where jsonb;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
         perform _queue_check_kind(in_kind, 100);
         perform _queue_check_count(v_left, 'max_messages', 10000);
     elsif in_options is not null then
-        perform _queue_check_options(in_options, '{}');
+        perform _queue_check_options(in_options, '{where}');
+        v_where := _queue_where(in_options);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind; -- none: the defaults
     v_kind.p_kind := in_kind;
@@ -4931,10 +5281,10 @@ begin
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
     if v_kind.rate_per_second is not null then
-        return query select m.* from _queue_pop_limited(v_kind, v_left, v_now) m;
+        return query select m.* from _queue_pop_limited(v_kind, v_left, v_now, v_where) m;
         return;
     end if;
-    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
+    if v_left = 1 and v_where is null and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
         and v_bounds[3] <= v_ticks + 4000000 and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
@@ -4965,12 +5315,13 @@ begin
             return;
         end if;
     end if;
-    return query select m.* from _queue_pop_many(v_kind, v_left, v_now) m;
+    return query select m.* from _queue_pop_some(v_kind, v_left, v_now, v_where) m;
 end $$;
 --;
 comment on function queue_pop(text, integer, jsonb) is
 $$Takes ready messages of a kind and removes them: at most once, there is no way back.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
+in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
+queue_reserve.
 Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
@@ -5857,37 +6208,44 @@ create or replace function queue_peek(in_kind text, in_max_messages integer defa
 declare
     v_now constant bigint := queue_now();
     v_most constant integer := coalesce(in_max_messages, 1);
+    v_where jsonb;
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_count(v_most, 'max_messages', 10000);
-    perform _queue_check_options(in_options, '{}');
+    if in_options is not null then
+        perform _queue_check_options(in_options, '{where}');
+        v_where := _queue_where(in_options);
+    end if;
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
-                where l.p_kind = in_kind and l.ready_at is not null
+                where l.p_kind = in_kind and l.ready_at is not null and (v_where is null or l.payload @> v_where or l.headers @> v_where)
                 order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit v_most)
             union all
             (select t.entry, case when t.scheduled_at <= v_now then 1 else 2 end,
                 case when t.scheduled_at <= v_now then -t.priority::integer end, t.due_at from delayed_queue t
-                where t.p_kind = in_kind and t.due_at is not null
+                where t.p_kind = in_kind and t.due_at is not null and (v_where is null or t.payload @> v_where or t.headers @> v_where)
                 order by t.p_kind, t.due_at limit v_most)
             union all
             (select w.entry, 3, null, w.entry from delayed_queue w
-                where w.p_kind = in_kind and w.order_waits
+                where w.p_kind = in_kind and w.order_waits and (v_where is null or w.payload @> v_where or w.headers @> v_where)
                 order by w.p_kind, w.order_key, w.entry limit v_most)
             union all
             (select w.entry, 3, null, w.entry from queue_semaphore_wait w
-                where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
+                where w.p_kind = in_kind and (v_where is null or exists (
+                    select from delayed_queue m where m.entry = w.entry and (m.payload @> v_where or m.headers @> v_where)))
+                order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry = p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
 --;
 comment on function queue_peek(text, integer, jsonb) is
 $$Looks at messages of a kind and changes nothing.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
+in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
+queue_reserve; what stands before those that match is read, whatever index the kind has.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
 place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
@@ -5971,6 +6329,23 @@ Result: purged: how many.
 Errors: PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.$$;
 --;
+create or replace function _queue_define_filter(in_kind text, in_on boolean) returns void language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+begin
+    if in_on then
+        perform _queue_index(array(
+            select q.entry from delayed_queue q
+            where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry) order by q.entry));
+    else
+        perform _queue_forget_terms(array(select q.entry from delayed_queue q where q.p_kind = in_kind));
+    end if;
+end $$;
+--;
+comment on function _queue_define_filter(text, boolean) is
+$$Puts the messages that a kind has into the index of filters, those that aren't in it, or takes them out.
+in_kind: the kind, whose filter_index is set already. in_on: whether it is on.
+Locks: none but what it changes.$$;
+--;
 create or replace function queue_define(in_kind text, in_options jsonb default null) returns setof queue_kind
     language plpgsql
     security definer set search_path from current as $$
@@ -5980,7 +6355,8 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
-        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second}');
+        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second,
+        filter_index}');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -6003,23 +6379,28 @@ begin
         then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
     v_kind.expires_seconds := case when in_options ? 'expires_seconds'
         then _queue_number(in_options, 'expires_seconds', 1, 315360000) else v_kind.expires_seconds end;
+    v_kind.filter_index := case when in_options ? 'filter_index'
+        then coalesce(_queue_boolean(in_options, 'filter_index'), false) else v_kind.filter_index end;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
     end if;
     insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds, jitter,
-        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds)
+        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds, filter_index)
     values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
         v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
-        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds)
+        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
         backoff_max_seconds = excluded.backoff_max_seconds, jitter = excluded.jitter,
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
-        expires_seconds = excluded.expires_seconds;
+        expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
+    if in_options ? 'filter_index' then
+        perform _queue_define_filter(in_kind, v_kind.filter_index);
+    end if;
     if v_kind.expires_seconds is not null then
         insert into queue_use (p_kind, used_at) values (in_kind, v_now);
         perform _queue_expire(v_now, 1000);
@@ -6041,7 +6422,9 @@ queue_pop, also where they get nothing (noted every quarter of that time), and b
 messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
 takes that is under way when the first limit is set isn't counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
 and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn't
-used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
+used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
+Turning it on indexes what the kind has, some thousand messages a second; what another transaction has pushed by then and not committed is
+indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.$$;
@@ -6175,6 +6558,8 @@ begin
                     select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
                 v_orders := v_orders || v_dead.source_order_key;
             end if;
+            perform _queue_index(array(select q.entry from delayed_queue q
+                where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
             delete from delayed_queue q where q.entry = v_dead.entry;
             insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
             went := went + 1;
@@ -6216,6 +6601,9 @@ begin
     v_rows := _queue_prune_groups(v_now, greatest(v_left, 1));
     pruned := pruned + v_rows;
     v_left := v_left - v_rows;
+    v_rows := _queue_prune_terms(greatest(v_left, 1));
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
     loop
         v_kind := least((select min(h.p_kind) from queue_history h where h.p_kind > v_kind),
             (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind));
@@ -6230,7 +6618,7 @@ end $$;
 comment on function queue_prune(bigint) is
 $$Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
 their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
-past their keep_seconds, and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
+past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
@@ -6418,7 +6806,7 @@ end $$;
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
     queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_member,
-    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket,
+    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
     queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
 --;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
@@ -6451,22 +6839,27 @@ revoke all on function
     _queue_check_topic(text, text),
     _queue_claim(text, integer[], bigint[], text[], bigint),
     _queue_cron_field(text, integer, integer, text),
+    _queue_define_filter(text, boolean),
     _queue_define_limits(queue_kind, jsonb, bigint),
     _queue_end_expired(tid[], bigint),
     _queue_ended(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
+    _queue_enter(tid[], boolean, bigint),
     _queue_expire(bigint, bigint),
     _queue_extend_slotted(bigint[], bytea[], numeric, bigint),
     _queue_fail(text, text, text, text),
     _queue_find_expired(text, bigint, bigint, integer),
+    _queue_find_terms(text, integer, bigint, jsonb, bigint[]),
     _queue_fold_counts(bigint),
     _queue_follow(delayed_queue, text, text),
     _queue_forget_hints(text, bigint),
+    _queue_forget_terms(bigint[]),
     _queue_free(text, jsonb, bigint, integer),
     _queue_freed(text),
     _queue_group_check(text, bigint),
     _queue_group_options(text, jsonb, jsonb),
     _queue_held(text, bigint, bigint[], bigint),
+    _queue_index(bigint[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_is_alive(integer, integer, bigint, bigint),
@@ -6497,13 +6890,15 @@ revoke all on function
     _queue_next_tick(queue_recurring, bigint),
     _queue_number(jsonb, text, numeric, numeric),
     _queue_order_key(jsonb, jsonb),
-    _queue_pop_limited(queue_kind, integer, bigint),
+    _queue_pop_limited(queue_kind, integer, bigint, jsonb),
     _queue_pop_many(queue_kind, integer, bigint),
-    _queue_pop_slotted(queue_kind, integer, bigint),
+    _queue_pop_slotted(queue_kind, integer, bigint, jsonb),
+    _queue_pop_some(queue_kind, integer, bigint, jsonb),
     _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_prune_by_the_way(text, bigint, bigint),
     _queue_prune_groups(bigint, bigint),
     _queue_prune_kind(text, bigint, bigint),
+    _queue_prune_terms(bigint),
     _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint),
     _queue_push(text, text, jsonb, bytea, jsonb),
     _queue_push_batch(text, jsonb, jsonb, bigint),
@@ -6518,9 +6913,10 @@ revoke all on function
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
-    _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea),
+    _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
-    _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea),
+    _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
+    _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_route(jsonb, jsonb),
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, bigint[], integer, bigint),
@@ -6550,12 +6946,15 @@ revoke all on function
     _queue_take(text, integer, bigint),
     _queue_take_back(bigint[], bigint),
     _queue_take_in(),
+    _queue_take_where(queue_kind, integer, bigint, jsonb),
     _queue_text(jsonb, text),
+    _queue_terms(text, jsonb),
     _queue_ticks(),
     _queue_tidy(queue_kind, bigint, bigint),
     _queue_tokens(queue_kind, integer, bigint, bigint[]),
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),
+    _queue_where(jsonb),
     _queue_with_next(bigint[]),
     _queue_zone_change(text, bigint, bigint),
     _queue_zone_offset(text, bigint),

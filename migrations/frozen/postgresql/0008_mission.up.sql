@@ -116,3 +116,21 @@ create table queue_bucket (
 comment on table queue_bucket is 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop.';
 --;
 comment on column queue_bucket.spent_at is 'Until when the tokens of this part are spent, in nanoseconds.';
+-- filters
+alter table queue_kind
+    add column filter_index boolean not null default false;
+--;
+-- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its path and the kind.
+-- A row of a message that has gone means nothing, since an entry number is used once, and is cleared away by whoever finds it: so
+-- what ends a message needn't know of this table.
+create table queue_term (
+    entry bigint not null,
+    term  bigint not null,
+    place bigint not null,
+    constraint queue_term_pkey primary key (entry, term)  -- serves: queue_push (a replacement), queue_prune
+);
+--;
+-- serves: queue_reserve, queue_pop (those with a filter)
+create index queue_term_place on queue_term (term, place, entry);
+--;
+comment on table queue_term is 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal.';

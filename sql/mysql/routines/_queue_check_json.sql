@@ -11,7 +11,9 @@ begin
     declare exit handler for 3157 call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     if not json_valid(in_json) then
         if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31 then
-            call _queue_fail('PQ003', 'payload', in_json, 'must be at most 31 levels deep'); -- no other option is that deep
+            -- no other options are that deep
+            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'), if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json,
+                'must be at most 31 levels deep');
         end if;
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'

@@ -59,6 +59,9 @@ begin
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
             v_outcome);
+        if v_outcome = 'created' then
+            call _queue_index(null, v_kind, v_key);
+        end if;
         if (v_route is not null or v_member is not null) and v_outcome = 'created' then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;

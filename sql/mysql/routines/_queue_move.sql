@@ -18,7 +18,7 @@ move: begin
     declare v_attempts, v_max_attempts int;
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_filter boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
@@ -33,7 +33,7 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
+    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index into v_shape, v_draining, v_filter
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -53,6 +53,9 @@ move: begin
     end if;
     call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, null,
         v_on_duplicate, v_at, out_outcome);
+    if v_filter and out_outcome in ('created', 'replaced') then
+        call _queue_index(null, in_to_kind, coalesce(v_other_key, v_key));
+    end if;
     if json_contains_path(in_options, 'one', '$.next') then
         set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
     end if;

@@ -11,7 +11,7 @@ nack: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
     declare v_error, v_errors, v_shape longtext character set utf8mb4;
-    declare v_counts, v_final, v_pending, v_slotted boolean;
+    declare v_counts, v_final, v_pending, v_slotted, v_filter boolean;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_delay, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
     declare v_at bigint;
@@ -23,8 +23,8 @@ nack: begin
         set out_outcome = 'lost';
         leave nack;
     end if;
-    select k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape
-    into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape from queue_kind k where k.p_kind = v_kind;
+    select k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape, k.filter_index
+    into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape, v_filter from queue_kind k where k.p_kind = v_kind;
     if in_options is not null then
         if json_contains_path(in_options, 'one', '$.count') then
             call _queue_boolean(in_options, 'count', v_counts);
@@ -47,6 +47,9 @@ nack: begin
         end if;
         update delayed_queue q set q.payload = json_extract(in_options, '$.payload'), q.payload_bytes = null
         where q.entry = in_entry;
+        if v_filter then
+            call _queue_index(in_entry, null, null);
+        end if;
     end if;
     if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most, 2147483647) then
         call _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);

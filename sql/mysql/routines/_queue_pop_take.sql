@@ -12,11 +12,12 @@ begin
     declare v_expires decimal(20,6);
     declare v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_where longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_options(in_options, '', 'options');
+    call _queue_check_options(in_options, 'where', 'options');
+    call _queue_where(in_options, v_where);
     select k.max_attempts, k.paused, k.payload_shape, k.expires_seconds, k.semaphores, k.rate_per_second
     into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
     from queue_kind k where k.p_kind = in_kind;
@@ -28,10 +29,10 @@ begin
     end if;
     if not v_paused and v_max > 0 then
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, out_entries, v_number,
+            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
                 v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, out_entries, v_number,
+            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);
         end if;
         if v_rate is not null then

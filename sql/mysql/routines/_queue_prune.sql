@@ -17,6 +17,8 @@ begin
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_prune_terms(greatest(v_left, 1), v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     while v_kind is not null and v_left > 0 do
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
         select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;

@@ -23,7 +23,7 @@ begin
     call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     select count(*) > 0 into v_remembers
     from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-        straight_join queue_kind k on k.p_kind = j.p_kind and k.dedup_seconds > 0;
+        straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
     if v_on_duplicate = 'ignore' and not v_remembers then
         insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
             attempts, max_attempts, ready_rank, ready_at, due_at)
@@ -59,6 +59,9 @@ begin
             end if;
             call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
                 v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
+            if v_outcome in ('created', 'replaced') then
+                call _queue_index(null, v_kind, in_key);
+            end if;
             set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
         end loop;
         close c;

@@ -13,7 +13,7 @@ push: begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_filter boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -23,7 +23,7 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining into v_shape, v_since, v_draining
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index into v_shape, v_since, v_draining, v_filter
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -33,6 +33,9 @@ push: begin
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
         v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
+    if v_filter and out_outcome in ('created', 'replaced') then
+        call _queue_index(null, in_kind, out_key);
+    end if;
     if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
         call _queue_order_key(in_options, null, v_order);

@@ -18,7 +18,7 @@ begin
     call _queue_check_kind(in_kind, 95, 'kind');
     call _queue_check_messages(in_messages);
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0, k.draining into v_keeps, v_draining
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining into v_keeps, v_draining
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');

@@ -27,6 +27,7 @@ begin
         set out_went = v_outcome = 'created';
     end if;
     if out_went then
+        call _queue_index(null, v_kind, v_key);
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
         where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
         if v_route is not null or v_member is not null then

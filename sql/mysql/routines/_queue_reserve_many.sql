@@ -14,7 +14,7 @@ begin
     declare v_slots longtext character set ascii;
     declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_where longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
@@ -27,7 +27,8 @@ begin
         k.semaphores, k.max_reserved, k.rate_per_second
     into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
-        call _queue_check_options(in_options, 'timeout_seconds', 'options');
+        call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
+        call _queue_where(in_options, v_where);
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
     end if;
     set v_until = v_now + coalesce(v_given, v_timeout, 300) * 1000000;
@@ -43,9 +44,9 @@ begin
     end if;
     if not v_paused and v_max > 0 then
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, out_entries, v_number, v_expired);
+            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, out_entries, v_number, v_expired);
+            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);

@@ -47,7 +47,7 @@ begin
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
         and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
         and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0
-        and coalesce(k.draining, false) = false) is not true), 0) > 0
+        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
     into out_messages, v_special
     from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
         left join queue_kind k force index (primary) on k.p_kind = s.p_kind;

@@ -1,10 +1,10 @@
 drop procedure if exists _queue_take_slotted;
 delimiter $$
 create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
     comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
 or goes to wait in line, and others are looked for.
-in_until: when the holds end. The other parameters and the result are those of _queue_take_deliverable.
+in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and the result are those of _queue_take_deliverable.
 Locks: the semaphores besides, see _queue_slot_take.
 differs: PostgreSQL has _queue_reserve_slotted and _queue_pop_slotted.'
 begin
@@ -15,7 +15,11 @@ begin
     declare v_more boolean default true;
     set out_entries = null, out_number = 0, out_expired = 0;
     rounds: while v_more and out_number < in_max and v_rounds < 100 do
-        call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
+        if in_where is null then
+            call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
+        else
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
+        end if;
         set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
             -- a key may be waited for, which nobody does who has locked a semaphore: then the next call ends them

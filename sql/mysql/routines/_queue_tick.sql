@@ -29,6 +29,10 @@ begin
         call _queue_put(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
             '%Y-%m-%dT%H:%i:%sZ')), v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
             v_outcome);
+        if v_outcome = 'created' then
+            call _queue_index(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
+                '%Y-%m-%dT%H:%i:%sZ')));
+        end if;
         set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
         call _queue_next_tick(in_name, v_at, v_at);
     end while;

@@ -15,7 +15,9 @@ queue_pop, also where they get nothing (noted every quarter of that time), and b
 messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
 takes that is under way when the first limit is set isn''t counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
 and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
-used is saved for a second (one message at the least) and may come at once. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
+used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
+Turning it on indexes what the kind has, some thousand messages a second; what another transaction has pushed by then and not committed is
+indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.'
@@ -33,7 +35,8 @@ begin
             call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
-                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second'), 'options');
+                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second,',
+                'filter_index'), 'options');
             call _queue_lock_kinds();
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
@@ -72,9 +75,10 @@ begin
             where k.p_kind = in_kind;
             call _queue_define_expires(in_kind, in_options);
             call _queue_define_limits(in_kind, in_options);
+            call _queue_define_filter(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second
+                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;

@@ -2,7 +2,8 @@ drop procedure if exists queue_pop;
 delimiter $$
 create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind and removes them: at most once, there is no way back.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
+in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
+queue_reserve.
 Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn''t matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.

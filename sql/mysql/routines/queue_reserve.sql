@@ -3,7 +3,9 @@ delimiter $$
 create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind, invisible to others until the timeout; who dies gives them back by doing nothing.
 in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login and connection. in_max_messages: how many at
-the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
+the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300); where (a JSON
+object, at most 16 values): only messages whose payload or headers contain it, see _queue_where. Without filter_index of the kind
+that reads what stands before them.
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.

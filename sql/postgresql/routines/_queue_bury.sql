@@ -26,6 +26,7 @@ begin
             exit when found;
             v_suffix := '~' || v_dead.entry || v_suffix; -- an entry number is used once
         end loop;
+        perform _queue_index(array[v_letter]);
         perform _queue_wake(v_kind);
         insert into queue_count (p_kind, pushed, dead) values (v_dead.p_kind, (v_dead.source_kind is null)::integer, 1);
         perform _queue_keep(v_dead, 'dead', v_kind, in_now);

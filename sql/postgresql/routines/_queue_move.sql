@@ -4,6 +4,7 @@ declare
     v_row delayed_queue;
     v_shape jsonb;
     v_draining boolean;
+    v_filter boolean;
     v_put record;
     v_member bigint;
 begin
@@ -24,7 +25,7 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind into v_shape, v_draining
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index into v_shape, v_draining, v_filter
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -36,6 +37,10 @@ begin
         coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
         in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null,
         coalesce(in_options ->> 'on_duplicate', 'ignore'));
+    if v_filter and v_put.outcome in ('created', 'replaced') then
+        perform _queue_index(array(select q.entry from delayed_queue q
+            where q.p_kind = in_to_kind and q.p_key = coalesce(in_options ->> 'key', v_row.p_key)));
+    end if;
     v_row.member := v_member;
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');

@@ -19,6 +19,9 @@ begin
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
         end if;
         update delayed_queue q set payload = in_options -> 'payload', payload_bytes = null where q.entry = in_entry;
+        if v_kind.filter_index then
+            perform _queue_index(array[in_entry]);
+        end if;
     end if;
     if coalesce((in_options ->> 'final')::boolean, false)
         or v_counts and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then

@@ -1,61 +1,10 @@
 create or replace function _queue_pop_many(in_kind queue_kind, in_max integer, in_now bigint)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text) language plpgsql as $$
-declare
-    v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0;
-    v_left integer := in_max;
-    v_take record;
-    v_rows integer;
-begin
-    if in_kind.semaphores then
-        return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now) m;
-        return;
-    end if;
-    loop
-        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
-        exit when v_take.tids is null;
-        return query
-            with d as (
-                delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
-                    and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
-                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
-                returning q.*, case when v_keeps then q end as message),
-            c as (
-                insert into queue_count (p_kind, pushed, popped)
-                select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
-                having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance( -- all of them are deleted by now
-                    array_agg(d.p_kind) filter (where d.order_key is not null),
-                    array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end),
-            h as (
-                insert into queue_history
-                select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'popped', null, in_now) e
-                where v_keeps),
-            m as (
-                insert into queue_dedup (p_kind, p_key, ended_at)
-                select d.p_kind, (d.message).p_key, in_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-                where v_keeps order by 2, 1
-                on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-            select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
-                d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text
-            from d order by -d.priority::integer, d.ready_at, d.entry;
-        get diagnostics v_rows = row_count;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
-        end if;
-        exit when v_rows = cardinality(v_take.tids);
-        v_left := v_left - v_rows;
-        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
-            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now) m; -- the mark of the kind was lost
-            return;
-        end if;
-        perform _queue_end_expired(v_take.tids, in_now);
-        exit when v_left = 0;
-    end loop;
-end $$;
+        attempts integer, reserved_by text) language sql as $$
+    select m.* from _queue_pop_some(in_kind, in_max, in_now, null) m
+$$;
 
 comment on function _queue_pop_many(queue_kind, integer, bigint) is
-$$What queue_pop does in all cases but the most frequent.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call.
-Result and locks: those of queue_pop.$$;
+$$What a queue_pop goes on with that began before an upgrade to this release; the next one has it no more.
+The parameters, the result and the locks are those of _queue_pop_some.$$;

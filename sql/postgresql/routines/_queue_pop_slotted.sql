@@ -1,4 +1,4 @@
-create or replace function _queue_pop_slotted(in_kind queue_kind, in_max integer, in_now bigint)
+create or replace function _queue_pop_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text) language plpgsql as $$
@@ -12,7 +12,11 @@ declare
     v_row delayed_queue;
 begin
     while v_left > 0 and v_rounds < 100 loop
-        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if in_where is null then
+            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        else
+            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+        end if;
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left, in_now) = 0;
             v_looked := true;
@@ -39,7 +43,7 @@ begin
     perform _queue_slot_settle(v_entries, null, false, in_now);
 end $$;
 
-comment on function _queue_pop_slotted(queue_kind, integer, bigint) is
-$$What _queue_pop_many does for a kind with messages that name semaphores: one of these is taken where there is a slot of each, which
+comment on function _queue_pop_slotted(queue_kind, integer, bigint, jsonb) is
+$$What _queue_pop_some does for a kind with messages that name semaphores: one of these is taken where there is a slot of each, which
 is free again when the call's transaction ends.
-The parameters and the result are those of _queue_pop_many. Locks: the semaphores besides, see _queue_slot_take.$$;
+The parameters and the result are those of _queue_pop_some. Locks: the semaphores besides, see _queue_slot_take.$$;

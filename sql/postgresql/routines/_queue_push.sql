@@ -6,6 +6,7 @@ declare
     v_shape jsonb;
     v_since bigint;
     v_draining boolean;
+    v_filter boolean;
     v_options record;
     v_put record;
 begin
@@ -13,7 +14,7 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key);
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining into v_shape, v_since, v_draining
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index into v_shape, v_since, v_draining, v_filter
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -49,6 +50,9 @@ begin
     if outcome = 'created' and in_options ->> 'order_key' is not null then
         perform _queue_stand(array(
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), array[in_options ->> 'order_key']);
+    end if;
+    if v_filter and outcome in ('created', 'replaced') then
+        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
     if outcome = 'created' and in_options ->> 'group' is not null then
         perform _queue_enrol(array[in_options ->> 'group'], array(

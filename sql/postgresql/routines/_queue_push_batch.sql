@@ -7,6 +7,7 @@ declare
     v_heads jsonb;
     v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
+    v_filter boolean;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
@@ -14,8 +15,8 @@ declare
     v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
-    from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
+    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index into v_since, v_filter
+    from queue_kind k where k.p_kind = in_kind;
     if v_order is not null or in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
         select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
@@ -62,6 +63,9 @@ begin
         perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
+    end if;
+    if v_filter then
+        perform _queue_index(array_remove(v_entries, null));
     end if;
     if in_options ? 'group' or in_messages @? '$[*].group' then
         select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members

@@ -8,6 +8,9 @@ begin
     in_row := _queue_newest(in_row);
     v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
         in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
+    if v_put.outcome = 'created' then
+        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key));
+    end if;
     if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
     end if;

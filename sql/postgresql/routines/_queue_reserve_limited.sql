@@ -1,5 +1,5 @@
 create or replace function _queue_reserve_limited(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea)
+    in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text) language plpgsql as $$
@@ -24,7 +24,7 @@ begin
     if v_left > 0 then
         for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
             attempts, reserved_by, receipt in
-            select m.* from _queue_reserve_many(in_kind, v_left, in_now, in_until, in_worker, in_seed) m
+            select m.* from _queue_reserve_some(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m
         loop
             v_receipts := v_receipts || receipt;
             return next;
@@ -39,10 +39,11 @@ begin
     v_name := set_config(v_name, v_state::text, false);
 end $$;
 
-comment on function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea) is
+comment on function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
 $$What queue_reserve does with a kind that has max_reserved or rate_per_second: as many as there are places and tokens for.
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
-in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries. in_where: what they must match, see
+_queue_where; NULL: anything.
 Result and locks: those of queue_reserve; before the messages as _queue_lease and _queue_slots.
 state, kept by the session: the place it had last, which is free once it has acked; the tokens that it has taken ahead, and when. It is
 rolled back with the transaction, as all custom settings are.$$;

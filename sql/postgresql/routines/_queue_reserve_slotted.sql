@@ -1,5 +1,5 @@
 create or replace function _queue_reserve_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea)
+    in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text) language plpgsql as $$
@@ -12,7 +12,11 @@ declare
     v_rows integer;
 begin
     while v_left > 0 and v_rounds < 100 loop
-        v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        if in_where is null then
+            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+        else
+            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+        end if;
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left, in_now) = 0;
             v_looked := true;
@@ -47,7 +51,7 @@ begin
     end loop;
 end $$;
 
-comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea) is
-$$What _queue_reserve_many does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
+comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
+$$What _queue_reserve_some does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
 or goes to wait in line, and others are looked for.
-The parameters and the result are those of _queue_reserve_many. Locks: the semaphores besides, see _queue_slot_take.$$;
+The parameters and the result are those of _queue_reserve_some. Locks: the semaphores besides, see _queue_slot_take.$$;

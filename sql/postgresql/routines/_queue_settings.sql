@@ -15,6 +15,7 @@ begin
         v_kind.history_seconds := 0;
         v_kind.draining := false;
         v_kind.semaphores := false;
+        v_kind.filter_index := false;
     end if;
     return v_kind;
 end $$;

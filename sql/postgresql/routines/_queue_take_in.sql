@@ -5,7 +5,7 @@ create or replace function _queue_take_in() returns trigger
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
-    v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0);
+    v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.filter_index);
     v_row record;
     v_entries bigint[];
 begin
@@ -62,6 +62,7 @@ begin
     select array_agg(i.entry) into v_entries from i where v_dedups;
     if v_dedups then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
+        perform _queue_index(coalesce(v_entries, '{}'));
     end if;
     perform _queue_wake(k.p_kind) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id = any (array(select l.id from landed l));

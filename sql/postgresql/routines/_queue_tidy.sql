@@ -1,5 +1,8 @@
 create or replace function _queue_tidy(in_kind queue_kind, in_now bigint, in_max bigint) returns void language plpgsql as $$
 begin
+    if in_kind.filter_index then
+        perform _queue_prune_terms(10 * in_max);
+    end if;
     if exists (
         select from queue_worker w
         where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then

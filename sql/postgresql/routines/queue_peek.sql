@@ -8,37 +8,44 @@ create or replace function queue_peek(in_kind text, in_max_messages integer defa
 declare
     v_now constant bigint := queue_now();
     v_most constant integer := coalesce(in_max_messages, 1);
+    v_where jsonb;
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_count(v_most, 'max_messages', 10000);
-    perform _queue_check_options(in_options, '{}');
+    if in_options is not null then
+        perform _queue_check_options(in_options, '{where}');
+        v_where := _queue_where(in_options);
+    end if;
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
-                where l.p_kind = in_kind and l.ready_at is not null
+                where l.p_kind = in_kind and l.ready_at is not null and (v_where is null or l.payload @> v_where or l.headers @> v_where)
                 order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit v_most)
             union all
             (select t.entry, case when t.scheduled_at <= v_now then 1 else 2 end,
                 case when t.scheduled_at <= v_now then -t.priority::integer end, t.due_at from delayed_queue t
-                where t.p_kind = in_kind and t.due_at is not null
+                where t.p_kind = in_kind and t.due_at is not null and (v_where is null or t.payload @> v_where or t.headers @> v_where)
                 order by t.p_kind, t.due_at limit v_most)
             union all
             (select w.entry, 3, null, w.entry from delayed_queue w
-                where w.p_kind = in_kind and w.order_waits
+                where w.p_kind = in_kind and w.order_waits and (v_where is null or w.payload @> v_where or w.headers @> v_where)
                 order by w.p_kind, w.order_key, w.entry limit v_most)
             union all
             (select w.entry, 3, null, w.entry from queue_semaphore_wait w
-                where w.p_kind = in_kind order by w.p_kind, w.name, w.entry limit v_most)) p
+                where w.p_kind = in_kind and (v_where is null or exists (
+                    select from delayed_queue m where m.entry = w.entry and (m.payload @> v_where or m.headers @> v_where)))
+                order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry = p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
 
 comment on function queue_peek(text, integer, jsonb) is
 $$Looks at messages of a kind and changes nothing.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
+in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
+queue_reserve; what stands before those that match is read, whatever index the kind has.
 Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
 place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.

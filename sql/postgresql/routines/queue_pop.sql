@@ -16,12 +16,14 @@ declare
     v_place bigint;
     v_left constant integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
+    v_where jsonb;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
         perform _queue_check_kind(in_kind, 100);
         perform _queue_check_count(v_left, 'max_messages', 10000);
     elsif in_options is not null then
-        perform _queue_check_options(in_options, '{}');
+        perform _queue_check_options(in_options, '{where}');
+        v_where := _queue_where(in_options);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind; -- none: the defaults
     v_kind.p_kind := in_kind;
@@ -34,10 +36,10 @@ begin
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
     if v_kind.rate_per_second is not null then
-        return query select m.* from _queue_pop_limited(v_kind, v_left, v_now) m;
+        return query select m.* from _queue_pop_limited(v_kind, v_left, v_now, v_where) m;
         return;
     end if;
-    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
+    if v_left = 1 and v_where is null and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
         and v_bounds[3] <= v_ticks + 4000000 and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
@@ -68,12 +70,13 @@ begin
             return;
         end if;
     end if;
-    return query select m.* from _queue_pop_many(v_kind, v_left, v_now) m;
+    return query select m.* from _queue_pop_some(v_kind, v_left, v_now, v_where) m;
 end $$;
 
 comment on function queue_pop(text, integer, jsonb) is
 $$Takes ready messages of a kind and removes them: at most once, there is no way back.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: none yet.
+in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
+queue_reserve.
 Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.

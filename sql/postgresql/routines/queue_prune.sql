@@ -18,6 +18,9 @@ begin
     v_rows := _queue_prune_groups(v_now, greatest(v_left, 1));
     pruned := pruned + v_rows;
     v_left := v_left - v_rows;
+    v_rows := _queue_prune_terms(greatest(v_left, 1));
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
     loop
         v_kind := least((select min(h.p_kind) from queue_history h where h.p_kind > v_kind),
             (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind));
@@ -32,7 +35,7 @@ end $$;
 comment on function queue_prune(bigint) is
 $$Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
 their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
-past their keep_seconds, and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
+past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.

@@ -48,6 +48,8 @@ begin
                     select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
                 v_orders := v_orders || v_dead.source_order_key;
             end if;
+            perform _queue_index(array(select q.entry from delayed_queue q
+                where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
             delete from delayed_queue q where q.entry = v_dead.entry;
             insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
             went := went + 1;

@@ -9,6 +9,7 @@ declare
     v_from constant bigint := coalesce(_queue_instant(in_filter, 'from'), 0);
     v_to constant bigint := coalesce(_queue_instant(in_filter, 'to'), 9223372036854775807);
     v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
+    v_entries bigint[];
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
 begin
     perform _queue_check_kind(in_kind, 100);
@@ -39,8 +40,11 @@ begin
         from h order by h.p_key, h.finished_at desc, h.entry desc -- of one key the newest
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select (select count(*) from i), (select count(*) from h) - (select count(*) from i) into went, stayed;
+    select array(select i.entry from i), (select count(*) from h) into v_entries, stayed;
+    went := cardinality(v_entries);
+    stayed := stayed - went;
     if went > 0 then
+        perform _queue_index(v_entries);
         perform _queue_wake(v_to_kind);
     end if;
 end $$;

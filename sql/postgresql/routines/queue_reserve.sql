@@ -18,6 +18,7 @@ declare
     v_until bigint;
     v_entry bigint;
     v_place bigint;
+    v_where jsonb;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200)
         is not true then
@@ -29,7 +30,8 @@ begin
     v_kind.p_kind := in_kind;
     v_until := v_now + coalesce(v_kind.timeout_seconds, 300) * 1000000;
     if in_options is not null then
-        perform _queue_check_options(in_options, '{timeout_seconds}');
+        perform _queue_check_options(in_options, '{timeout_seconds, where}');
+        v_where := _queue_where(in_options);
         v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000) * 1000000, v_until);
     end if;
     if v_kind.expires_seconds is not null then
@@ -41,10 +43,10 @@ begin
         perform _queue_tidy(v_kind, v_now, 40 * v_left);
     end if;
     if coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null then
-        return query select m.* from _queue_reserve_limited(v_kind, v_left, v_now, v_until, v_worker, v_seed) m;
+        return query select m.* from _queue_reserve_limited(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
         return;
     end if;
-    if v_left = 1 and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
+    if v_left = 1 and v_where is null and cardinality(v_bounds) = 19 and v_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
         and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         -- most calls: one message that nobody had, from the bounds on, with no other look due; what _queue_take does, in one statement
@@ -74,13 +76,15 @@ begin
             return;
         end if;
     end if;
-    return query select m.* from _queue_reserve_many(v_kind, v_left, v_now, v_until, v_worker, v_seed) m;
+    return query select m.* from _queue_reserve_some(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
 end $$;
 
 comment on function queue_reserve(text, text, integer, jsonb) is
 $$Takes ready messages of a kind, invisible to others until the timeout; who dies gives them back by doing nothing.
 in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login and connection. in_max_messages: how many at
-the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300).
+the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300); where (a JSON
+object, at most 16 values): only messages whose payload or headers contain it, see _queue_where. Without filter_index of the kind
+that reads what stands before them.
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
 this delivery and can't be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
 ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.

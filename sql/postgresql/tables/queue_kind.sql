@@ -16,7 +16,8 @@ create table queue_kind (
     expires_seconds     numeric,
     semaphores          boolean not null default false,
     max_reserved        integer,
-    rate_per_second     numeric
+    rate_per_second     numeric,
+    filter_index        boolean not null default false
 );
 -- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep, or anybody to tell?)
 create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0 or max_reserved is not null;

@@ -1,0 +1,25 @@
+drop procedure if exists _queue_take_filtered;
+delimiter $$
+create procedure _queue_take_filtered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
+    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    comment '_queue_take_deliverable for messages that a filter matches.
+in_where: the filter, see _queue_where; NULL: anything. The other parameters, the result and the locks are those of _queue_take_deliverable.
+differs: on PostgreSQL it is a part of _queue_reserve_some and _queue_pop_some.'
+begin
+    declare v_ends, v_ended, v_expired, v_more int default 0;
+    if in_where is null then
+        call _queue_take_deliverable(in_kind, in_max, in_most, in_shape, in_now, out_entries, out_number, out_expired);
+    else
+        set v_ended = 1;
+        while v_ended > 0 do
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
+            set v_ended = 0;
+            if v_ends > 0 or in_shape is not null and out_entries is not null then
+                call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
+                set v_expired = v_expired + v_more;
+            end if;
+        end while;
+        set out_expired = out_expired + v_expired;
+    end if;
+end $$
+delimiter ;
