@@ -99,6 +99,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_put.sql
 \ir routines/_queue_line.sql
 \ir routines/_queue_stand.sql
+\ir routines/_queue_put_ordered.sql
 \ir routines/_queue_advance.sql
 \ir routines/_queue_with_next.sql
 \ir routines/_queue_follow.sql
@@ -109,6 +110,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_enrol.sql
 \ir routines/_queue_push.sql
 \ir routines/_queue_push_batch.sql
+\ir routines/_queue_push_ordered.sql
 \ir routines/_queue_promote.sql
 \ir routines/_queue_held.sql
 \ir routines/_queue_find_expired.sql

@@ -204,7 +204,15 @@ def test_calls_of_all_sorts_on_the_same_lines_do_not_deadlock(queue: Session, co
                 session.remove("work", f"{lines[0]}-{step % 6}")
         done.append(number)
 
-    together([lambda number=number: go(number) for number in range(5)])
+    try:
+        together([lambda number=number: go(number) for number in range(5)])
+    except Exception:
+        import glob, os, shutil
+        row = queue.connection.execute("select current_setting('data_directory')").fetchone()
+        print("DIR", row)
+        d=row[0] if not isinstance(row,dict) else list(row.values())[0]
+        shutil.copy([p for p in glob.glob(os.path.dirname(os.path.dirname(d))+'/**/*log*',recursive=True) if os.path.isfile(p) and b'deadlock detected' in open(p,'rb').read()][0],'/tmp/order_log')
+        raise
     assert len(done) == 5
     for kind in ("work", "other"):
         empty(queue, kind)

@@ -1,8 +1,12 @@
 -- written by hand: the change of the tables
 -- Order keys; what waits in a line is to be delivered all the same
-drop function _queue_stand(bigint[], text[]);
+drop function _queue_push_ordered(text, jsonb, jsonb, bigint);
 --;
-drop function _queue_line(text, text[], text[], boolean);
+drop function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text);
+--;
+drop function _queue_stand(bigint[], text[], boolean);
+--;
+drop function _queue_line(text, text[], text[], boolean, boolean);
 --;
 drop function _queue_advance(text[], text[], bigint);
 --;

@@ -1282,16 +1282,19 @@ other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.$$;
 --;
-create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false)
-    returns jsonb language plpgsql as $$
+create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false,
+    in_again boolean default false)
+    returns jsonb language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_line bigint[];
     v_headed jsonb;
     v_alone bigint[];
+    v_rows integer;
 begin
     v_line := array(
         select e.entry
-        from unnest(in_orders) o (order_key),
+        from (select distinct u.order_key from unnest(in_orders) u (order_key)) o,
             lateral (
                 (select h.entry from delayed_queue h
                     where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
@@ -1307,6 +1310,12 @@ begin
     end if;
     if in_changes then
         perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
+    elsif in_again then
+        perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
+        get diagnostics v_rows = row_count;
+        if v_rows < cardinality(v_line) then
+            raise exception using errcode = 'PQ000';
+        end if;
     end if;
     select coalesce(jsonb_object_agg(l.order_key, 0), '{}'),
         array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
@@ -1315,7 +1324,7 @@ begin
         select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
         from (
             select q.entry, q.order_key, q.order_waits from delayed_queue q
-            where q.entry = any (v_line) order by q.entry for key share) k
+            where q.entry = any (v_line) order by q.entry for no key update) k
         where k.order_key is not null
         group by k.order_key) l
     where l.head is not null;
@@ -1326,18 +1335,21 @@ begin
     return v_headed;
 end $$;
 --;
-comment on function _queue_line(text, text[], text[], boolean) is
+comment on function _queue_line(text, text[], text[], boolean, boolean) is
 $$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
 transaction ends.
 in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
-already. in_changes: whether messages that have such a key are to be changed.
+already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ000, on
+which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
 Result: an object with 0 for each that has a first one.
-Locks: the first of each line and the one behind it, shared, in the order of their entries: a reserve passes such a first one
-over until then. With in_keys the messages of these keys, too; with in_changes all of them alone.
+Locks: the first of each line and the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
+reserve passes such a first one over until then.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;
 --;
-create or replace function _queue_stand(in_entries bigint[], in_orders text[]) returns void language plpgsql as $$
+create or replace function _queue_stand(in_entries bigint[], in_orders text[], in_again boolean default false) returns void
+    language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_kind record;
     v_headed jsonb;
@@ -1350,7 +1362,7 @@ begin
     loop
         loop
             begin
-                v_headed := _queue_line(v_kind.p_kind, v_kind.orders);
+                v_headed := _queue_line(v_kind.p_kind, v_kind.orders, null, false, in_again);
                 update delayed_queue q
                 set order_key = n.order_key, order_waits = n.waits, ready_at = case when n.waits is null then q.ready_at end,
                     due_at = case when n.waits is null then q.due_at end
@@ -1373,12 +1385,43 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_stand(bigint[], text[]) is
+comment on function _queue_stand(bigint[], text[], boolean) is
 $$Messages that were just put in take their places in the lines of their order keys: at the end, where all but the first of a line
 wait. The lines of a kind have to have their first one, see _queue_advance.
-in_entries: the messages, which have a place or a date. in_orders: the order key of each.
+in_entries: the messages, which have a place or a date. in_orders: the order key of each. in_again: see _queue_line.
 Errors: under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line; waits for another transaction that is putting a first one of the same line.$$;
+--;
+create or replace function _queue_put_ordered(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_headers jsonb,
+    in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer, in_max_attempts integer,
+    in_on_duplicate text, in_order text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+declare
+    v_put record;
+begin
+    loop
+        begin
+            -- rows are locked before keys are put in, everywhere
+            perform _queue_line(in_kind, array[in_order], array[in_key], in_on_duplicate <> 'ignore');
+            v_put := _queue_put(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now, in_scheduled_at,
+                in_attempts, in_max_attempts, in_on_duplicate);
+            if v_put.outcome = 'created' then
+                perform _queue_stand(array(
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key), array[in_order], true);
+            end if;
+            scheduled_at := v_put.scheduled_at;
+            outcome := v_put.outcome;
+            return;
+        exception when sqlstate 'PQ000' then
+            null; -- all that it did and locked is undone: again
+        end;
+    end loop;
+end $$;
+--;
+comment on function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text) is
+$$_queue_put for a message with an order key, which gets to the end of its line.
+in_order: the order key. The other parameters and the result are those of _queue_put.
+Errors: under REPEATABLE READ and SERIALIZABLE 40001.
+Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.$$;
 --;
 create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint) returns bigint language plpgsql as $$
 declare
@@ -1632,12 +1675,13 @@ begin
         v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null, 0::smallint, v_now, v_now, 0, null, 'ignore');
     else
         v_options := _queue_push_options(in_options, v_now);
-        if in_options ->> 'order_key' is not null then
-            -- rows are locked before keys are put in, everywhere
-            perform _queue_line(in_kind, array[in_options ->> 'order_key'], array[v_key], v_options.on_duplicate <> 'ignore');
+        if in_options ->> 'order_key' is null then
+            v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
+                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
+        else
+            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
+                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate, in_options ->> 'order_key');
         end if;
-        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
-            v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         if v_put.outcome = 'created' and in_options ? 'route' then
             update delayed_queue q set route = _queue_route(in_options) where q.p_kind = in_kind and q.p_key = v_key;
         end if;
@@ -1648,10 +1692,6 @@ begin
         select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), v_now) <> '{}' then
         scheduled_at := null;
         outcome := 'ignored';
-    end if;
-    if outcome = 'created' and in_options ->> 'order_key' is not null then
-        perform _queue_stand(array(
-            select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), array[in_options ->> 'order_key']);
     end if;
     if v_filter and outcome in ('created', 'replaced') then
         perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
@@ -1732,7 +1772,7 @@ begin
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
     if v_heads is not null then
-        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key), true)
         from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
@@ -1757,7 +1797,33 @@ comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
 $$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
 in_messages, in_options: as in queue_push_many. in_now: the time of the call.
 Result: a row a message, in their order, which is that of their entries too.
-Locks: none; waits for other transactions that are putting one of the keys.$$;
+Errors: PQ000 where it has to be made again.
+Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;
+--;
+create or replace function _queue_push_ordered(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
+    returns table (p_key text, outcome text) language plpgsql as $$
+declare
+    v_keys text[];
+    v_outcomes text[];
+begin
+    loop
+        begin
+            select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
+            from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
+            return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
+            return;
+        exception when sqlstate 'PQ000' then
+            null; -- all that it did and locked is undone: again
+        end;
+    end loop;
+end $$;
+--;
+comment on function _queue_push_ordered(text, jsonb, jsonb, bigint) is
+$$_queue_push_batch where any of the messages has an order key.
+in_kind, in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+Result: that of _queue_push_batch.
+Errors: under REPEATABLE READ and SERIALIZABLE 40001.
+Locks: as _queue_line, before the keys; waits for another transaction that is putting a first one of the same line.$$;
 --;
 create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_floor bigint, in_max integer)
     returns bigint language plpgsql as $$
@@ -2517,7 +2583,12 @@ begin
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
             join delayed_queue s on s.entry = m.entry
-            join delayed_queue t on t.p_kind = m.to_kind and t.order_key = s.order_key and t.order_key is not null and t.order_waits is null);
+            cross join lateral (
+                (select h.entry from delayed_queue h
+                    where h.p_kind = m.to_kind and h.order_key = s.order_key and h.order_key is not null and h.order_waits is null)
+                union all
+                (select w.entry from delayed_queue w where w.p_kind = m.to_kind and w.order_key = s.order_key and w.order_waits
+                    order by w.p_kind, w.order_key, w.entry limit 1)) t);
     end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
         perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry for update;
@@ -4611,7 +4682,7 @@ message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
 for a group that has finished, for a semaphore that isn't there, and for an order_key together with semaphores.
 Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
-the first of its line, shared, and the one behind it: who wants to end that waits until this transaction has ended.
+the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;
 --;
 create or replace function queue_push_bytes(in_kind text, in_key text default null, in_payload_bytes bytea default null,
@@ -4659,6 +4730,11 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
+        if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
+            return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
+            perform _queue_wake(in_kind);
+            return;
+        end if;
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
         perform _queue_wake(in_kind);
         return;
@@ -4706,7 +4782,7 @@ begin
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and _queue_order_key(in_options, m.message) is not null;
-            perform _queue_stand(v_entries, v_groups);
+            perform _queue_stand(v_entries, v_groups, true);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
@@ -6524,53 +6600,63 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    went := 0;
-    stayed := 0;
-    perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
-    from (
-        select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
-        where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
-        order by q.p_kind, q.p_key limit in_max_messages) l
-    group by l.source_kind order by l.source_kind;
-    for v_dead in
-        with d as materialized (
-            select q.* from delayed_queue q
-            where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
-                and (q.reserved_at is null or q.scheduled_at <= v_now)
-            order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
-        select d.* from d order by d.source_key, d.source_kind
     loop
-        if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
-            stayed := stayed + 1;
-            continue;
-        end if;
-        v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
-            v_dead.source_priority, v_now, v_now, 0, null, 'ignore');
-        if v_put.outcome = 'created' then
-            update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
-            where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
-            if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
-                perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
-                v_names := v_names || v_dead.semaphores;
+        begin
+            went := 0;
+            stayed := 0;
+            v_entries := null;
+            v_orders := null;
+            v_names := null;
+            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
+            from (
+                select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
+                where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+                order by q.p_kind, q.p_key limit in_max_messages) l
+            group by l.source_kind order by l.source_kind;
+            for v_dead in
+                with d as materialized (
+                    select q.* from delayed_queue q
+                    where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                        and (q.reserved_at is null or q.scheduled_at <= v_now)
+                    order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
+                select d.* from d order by d.source_key, d.source_kind
+            loop
+                if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
+                    stayed := stayed + 1;
+                    continue;
+                end if;
+                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
+                    v_dead.source_priority, v_now, v_now, 0, null, 'ignore');
+                if v_put.outcome = 'created' then
+                    update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
+                    where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
+                    if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
+                        perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
+                        v_names := v_names || v_dead.semaphores;
+                    end if;
+                    if v_dead.source_order_key is not null then
+                        v_entries := v_entries || array(
+                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
+                        v_orders := v_orders || v_dead.source_order_key;
+                    end if;
+                    perform _queue_index(array(select q.entry from delayed_queue q
+                        where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
+                    delete from delayed_queue q where q.entry = v_dead.entry;
+                    insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
+                    went := went + 1;
+                else
+                    stayed := stayed + 1;
+                end if;
+            end loop;
+            if v_orders is not null then
+                perform _queue_stand(v_entries, v_orders, true);
             end if;
-            if v_dead.source_order_key is not null then
-                v_entries := v_entries || array(
-                    select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
-                v_orders := v_orders || v_dead.source_order_key;
-            end if;
-            perform _queue_index(array(select q.entry from delayed_queue q
-                where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
-            delete from delayed_queue q where q.entry = v_dead.entry;
-            insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
-            went := went + 1;
-        else
-            stayed := stayed + 1;
-        end if;
+            perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
+            return;
+        exception when sqlstate 'PQ000' then
+            null; -- all that it did and locked is undone: again
+        end;
     end loop;
-    if v_orders is not null then
-        perform _queue_stand(v_entries, v_orders);
-    end if;
-    perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
 end $$;
 --;
 comment on function queue_redrive(text, bigint) is
@@ -6873,7 +6959,7 @@ revoke all on function
     _queue_lease(text, numeric, integer, integer, bigint, bigint),
     _queue_limited_until(queue_kind, bigint),
     _queue_limits_name(text),
-    _queue_line(text, text[], text[], boolean),
+    _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
@@ -6903,8 +6989,10 @@ revoke all on function
     _queue_push(text, text, jsonb, bytea, jsonb),
     _queue_push_batch(text, jsonb, jsonb, bigint),
     _queue_push_options(jsonb, bigint),
+    _queue_push_ordered(text, jsonb, jsonb, bigint),
     _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
     _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
+    _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text),
     _queue_put_pending(delayed_queue, bigint),
     _queue_read_hint(text, bigint),
     _queue_ready(text, bigint),
@@ -6938,7 +7026,7 @@ revoke all on function
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
-    _queue_stand(bigint[], text[]),
+    _queue_stand(bigint[], text[], boolean),
     _queue_state(bigint, bigint, bigint),
     _queue_stream_fail(jsonb, bigint),
     _queue_stream_held(text, bigint),

@@ -1,13 +1,16 @@
-create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false)
-    returns jsonb language plpgsql as $$
+create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false,
+    in_again boolean default false)
+    returns jsonb language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_line bigint[];
     v_headed jsonb;
     v_alone bigint[];
+    v_rows integer;
 begin
     v_line := array(
         select e.entry
-        from unnest(in_orders) o (order_key),
+        from (select distinct u.order_key from unnest(in_orders) u (order_key)) o,
             lateral (
                 (select h.entry from delayed_queue h
                     where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
@@ -23,6 +26,12 @@ begin
     end if;
     if in_changes then
         perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
+    elsif in_again then
+        perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
+        get diagnostics v_rows = row_count;
+        if v_rows < cardinality(v_line) then
+            raise exception using errcode = 'PQ000';
+        end if;
     end if;
     select coalesce(jsonb_object_agg(l.order_key, 0), '{}'),
         array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
@@ -31,7 +40,7 @@ begin
         select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
         from (
             select q.entry, q.order_key, q.order_waits from delayed_queue q
-            where q.entry = any (v_line) order by q.entry for key share) k
+            where q.entry = any (v_line) order by q.entry for no key update) k
         where k.order_key is not null
         group by k.order_key) l
     where l.head is not null;
@@ -42,13 +51,14 @@ begin
     return v_headed;
 end $$;
 
-comment on function _queue_line(text, text[], text[], boolean) is
+comment on function _queue_line(text, text[], text[], boolean, boolean) is
 $$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
 transaction ends.
 in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
-already. in_changes: whether messages that have such a key are to be changed.
+already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ000, on
+which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
 Result: an object with 0 for each that has a first one.
-Locks: the first of each line and the one behind it, shared, in the order of their entries: a reserve passes such a first one
-over until then. With in_keys the messages of these keys, too; with in_changes all of them alone.
+Locks: the first of each line and the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
+reserve passes such a first one over until then.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;

@@ -15,7 +15,12 @@ begin
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
             join delayed_queue s on s.entry = m.entry
-            join delayed_queue t on t.p_kind = m.to_kind and t.order_key = s.order_key and t.order_key is not null and t.order_waits is null);
+            cross join lateral (
+                (select h.entry from delayed_queue h
+                    where h.p_kind = m.to_kind and h.order_key = s.order_key and h.order_key is not null and h.order_waits is null)
+                union all
+                (select w.entry from delayed_queue w where w.p_kind = m.to_kind and w.order_key = s.order_key and w.order_waits
+                    order by w.p_kind, w.order_key, w.entry limit 1)) t);
     end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
         perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry for update;

@@ -30,12 +30,13 @@ begin
         v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null, 0::smallint, v_now, v_now, 0, null, 'ignore');
     else
         v_options := _queue_push_options(in_options, v_now);
-        if in_options ->> 'order_key' is not null then
-            -- rows are locked before keys are put in, everywhere
-            perform _queue_line(in_kind, array[in_options ->> 'order_key'], array[v_key], v_options.on_duplicate <> 'ignore');
+        if in_options ->> 'order_key' is null then
+            v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
+                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
+        else
+            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
+                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate, in_options ->> 'order_key');
         end if;
-        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
-            v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         if v_put.outcome = 'created' and in_options ? 'route' then
             update delayed_queue q set route = _queue_route(in_options) where q.p_kind = in_kind and q.p_key = v_key;
         end if;
@@ -46,10 +47,6 @@ begin
         select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), v_now) <> '{}' then
         scheduled_at := null;
         outcome := 'ignored';
-    end if;
-    if outcome = 'created' and in_options ->> 'order_key' is not null then
-        perform _queue_stand(array(
-            select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), array[in_options ->> 'order_key']);
     end if;
     if v_filter and outcome in ('created', 'replaced') then
         perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));

@@ -60,7 +60,7 @@ begin
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
     if v_heads is not null then
-        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key), true)
         from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
@@ -85,4 +85,5 @@ comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
 $$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
 in_messages, in_options: as in queue_push_many. in_now: the time of the call.
 Result: a row a message, in their order, which is that of their entries too.
-Locks: none; waits for other transactions that are putting one of the keys.$$;
+Errors: PQ000 where it has to be made again.
+Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;

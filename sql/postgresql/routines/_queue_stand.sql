@@ -1,4 +1,6 @@
-create or replace function _queue_stand(in_entries bigint[], in_orders text[]) returns void language plpgsql as $$
+create or replace function _queue_stand(in_entries bigint[], in_orders text[], in_again boolean default false) returns void
+    language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_kind record;
     v_headed jsonb;
@@ -11,7 +13,7 @@ begin
     loop
         loop
             begin
-                v_headed := _queue_line(v_kind.p_kind, v_kind.orders);
+                v_headed := _queue_line(v_kind.p_kind, v_kind.orders, null, false, in_again);
                 update delayed_queue q
                 set order_key = n.order_key, order_waits = n.waits, ready_at = case when n.waits is null then q.ready_at end,
                     due_at = case when n.waits is null then q.due_at end
@@ -34,9 +36,9 @@ begin
     end loop;
 end $$;
 
-comment on function _queue_stand(bigint[], text[]) is
+comment on function _queue_stand(bigint[], text[], boolean) is
 $$Messages that were just put in take their places in the lines of their order keys: at the end, where all but the first of a line
 wait. The lines of a kind have to have their first one, see _queue_advance.
-in_entries: the messages, which have a place or a date. in_orders: the order key of each.
+in_entries: the messages, which have a place or a date. in_orders: the order key of each. in_again: see _queue_line.
 Errors: under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line; waits for another transaction that is putting a first one of the same line.$$;

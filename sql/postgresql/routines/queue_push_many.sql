@@ -27,6 +27,11 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
+        if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
+            return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
+            perform _queue_wake(in_kind);
+            return;
+        end if;
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
         perform _queue_wake(in_kind);
         return;
@@ -74,7 +79,7 @@ begin
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and _queue_order_key(in_options, m.message) is not null;
-            perform _queue_stand(v_entries, v_groups);
+            perform _queue_stand(v_entries, v_groups, true);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]

@@ -14,53 +14,63 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    went := 0;
-    stayed := 0;
-    perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
-    from (
-        select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
-        where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
-        order by q.p_kind, q.p_key limit in_max_messages) l
-    group by l.source_kind order by l.source_kind;
-    for v_dead in
-        with d as materialized (
-            select q.* from delayed_queue q
-            where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
-                and (q.reserved_at is null or q.scheduled_at <= v_now)
-            order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
-        select d.* from d order by d.source_key, d.source_kind
     loop
-        if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
-            stayed := stayed + 1;
-            continue;
-        end if;
-        v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
-            v_dead.source_priority, v_now, v_now, 0, null, 'ignore');
-        if v_put.outcome = 'created' then
-            update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
-            where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
-            if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
-                perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
-                v_names := v_names || v_dead.semaphores;
+        begin
+            went := 0;
+            stayed := 0;
+            v_entries := null;
+            v_orders := null;
+            v_names := null;
+            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
+            from (
+                select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
+                where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+                order by q.p_kind, q.p_key limit in_max_messages) l
+            group by l.source_kind order by l.source_kind;
+            for v_dead in
+                with d as materialized (
+                    select q.* from delayed_queue q
+                    where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                        and (q.reserved_at is null or q.scheduled_at <= v_now)
+                    order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
+                select d.* from d order by d.source_key, d.source_kind
+            loop
+                if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
+                    stayed := stayed + 1;
+                    continue;
+                end if;
+                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
+                    v_dead.source_priority, v_now, v_now, 0, null, 'ignore');
+                if v_put.outcome = 'created' then
+                    update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
+                    where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
+                    if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
+                        perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
+                        v_names := v_names || v_dead.semaphores;
+                    end if;
+                    if v_dead.source_order_key is not null then
+                        v_entries := v_entries || array(
+                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
+                        v_orders := v_orders || v_dead.source_order_key;
+                    end if;
+                    perform _queue_index(array(select q.entry from delayed_queue q
+                        where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
+                    delete from delayed_queue q where q.entry = v_dead.entry;
+                    insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
+                    went := went + 1;
+                else
+                    stayed := stayed + 1;
+                end if;
+            end loop;
+            if v_orders is not null then
+                perform _queue_stand(v_entries, v_orders, true);
             end if;
-            if v_dead.source_order_key is not null then
-                v_entries := v_entries || array(
-                    select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
-                v_orders := v_orders || v_dead.source_order_key;
-            end if;
-            perform _queue_index(array(select q.entry from delayed_queue q
-                where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
-            delete from delayed_queue q where q.entry = v_dead.entry;
-            insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
-            went := went + 1;
-        else
-            stayed := stayed + 1;
-        end if;
+            perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
+            return;
+        exception when sqlstate 'PQ000' then
+            null; -- all that it did and locked is undone: again
+        end;
     end loop;
-    if v_orders is not null then
-        perform _queue_stand(v_entries, v_orders);
-    end if;
-    perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
 end $$;
 
 comment on function queue_redrive(text, bigint) is

@@ -1,0 +1,24 @@
+create or replace function _queue_push_ordered(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
+    returns table (p_key text, outcome text) language plpgsql as $$
+declare
+    v_keys text[];
+    v_outcomes text[];
+begin
+    loop
+        begin
+            select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
+            from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
+            return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
+            return;
+        exception when sqlstate 'PQ000' then
+            null; -- all that it did and locked is undone: again
+        end;
+    end loop;
+end $$;
+
+comment on function _queue_push_ordered(text, jsonb, jsonb, bigint) is
+$$_queue_push_batch where any of the messages has an order key.
+in_kind, in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+Result: that of _queue_push_batch.
+Errors: under REPEATABLE READ and SERIALIZABLE 40001.
+Locks: as _queue_line, before the keys; waits for another transaction that is putting a first one of the same line.$$;
