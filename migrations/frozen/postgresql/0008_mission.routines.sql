@@ -811,7 +811,6 @@ Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;
 create or replace function _queue_slot_lock(in_names text[], in_wait boolean) returns text[] language plpgsql as $$
 declare
     v_locked text[];
-    v_turns bigint;
 begin
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
@@ -827,7 +826,7 @@ begin
         v_locked := array(
             select s.name from queue_semaphore s where s.name = any (in_names) order by s.name for update skip locked);
     end if;
-    update queue_semaphore s set turns = s.turns + 1 where s.name = any (v_locked);
+    update queue_semaphore s set capacity = s.capacity where s.name = any (v_locked); -- an old snapshot fails on what is written
     return v_locked;
 end $$;
 --;
@@ -3830,8 +3829,7 @@ begin
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
                 if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
-                    update delayed_queue q
-                    set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
+                    update delayed_queue q set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
                     where q.p_kind = in_kind and q.p_key = v_own.p_key;
                 end if;
                 if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then

@@ -36,8 +36,7 @@ begin
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
     set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
-        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.semaphores')
-            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].semaphores');
+        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.semaphores') or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].semaphores');
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;

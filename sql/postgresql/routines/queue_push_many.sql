@@ -52,8 +52,7 @@ begin
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
                 if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
-                    update delayed_queue q
-                    set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
+                    update delayed_queue q set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
                     where q.p_kind = in_kind and q.p_key = v_own.p_key;
                 end if;
                 if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
