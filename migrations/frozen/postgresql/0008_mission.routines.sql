@@ -397,7 +397,7 @@ begin
     select n.name into v_missing from unnest(v_names) n (name)
     where not exists (select from queue_semaphore s where s.name = n.name collate "C") limit 1;
     if found then
-        perform _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+        perform _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
     return v_names;
 end $$;
@@ -406,7 +406,7 @@ comment on function _queue_semaphores(jsonb, jsonb) is
 $$The semaphores of a push, checked.
 in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
 Result: their names, in order; NULL: none.
-Errors: PQ002, PQ004 for one that isn't there.$$;
+Errors: PQ002, also for one that isn't there.$$;
 --;
 create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
@@ -435,7 +435,7 @@ $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
 Result: each option, or its default; but for route, which _queue_route answers, semaphores, for which there is _queue_semaphores, and group, which is
 for _queue_enrol.
-Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn't there.$$;
+Errors: PQ002, and PQ003 for headers.$$;
 --;
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
@@ -3755,7 +3755,7 @@ outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-for a group that has finished, and for a semaphore that isn't there.
+and for a group that has finished.
 Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;
 --;
@@ -3863,7 +3863,7 @@ queue_push; without a key each gets a time-ordered UUID. Duplicates inside the b
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-for a group that has finished, and for a semaphore that isn't there.
+and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;

@@ -4,7 +4,7 @@ create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
     comment 'The semaphores of a push, checked.
 in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
 Result: their names; NULL: none.
-Errors: PQ002, PQ004 for one that isn''t there.differs: the result is out_names, a JSON array.'
+Errors: PQ002, also for one that isn''t there.differs: the result is out_names, a JSON array.'
 begin
     declare v_number, v_bad int default 0;
     declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -24,7 +24,7 @@ begin
         left join queue_semaphore s on s.name = n.name
     where s.name is null;
     if v_missing is not null then
-        call _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+        call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
 end $$
 delimiter ;

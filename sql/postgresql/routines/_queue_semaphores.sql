@@ -20,7 +20,7 @@ begin
     select n.name into v_missing from unnest(v_names) n (name)
     where not exists (select from queue_semaphore s where s.name = n.name collate "C") limit 1;
     if found then
-        perform _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+        perform _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
     return v_names;
 end $$;
@@ -29,4 +29,4 @@ comment on function _queue_semaphores(jsonb, jsonb) is
 $$The semaphores of a push, checked.
 in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
 Result: their names, in order; NULL: none.
-Errors: PQ002, PQ004 for one that isn't there.$$;
+Errors: PQ002, also for one that isn't there.$$;
