@@ -235,12 +235,14 @@ def test_D5_what_is_removed_lets_others_by(queue: Session) -> None:
     assert list(hold(queue)) == ["z"]
 
 
-def test_D5_who_waits_in_another_kind_gets_what_is_not_taken(queue: Session) -> None:
+def test_D5_who_waits_in_another_kind_gets_what_is_not_taken(queue: Session, clock: Clock) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", kind="paused")
     fill(queue, "b")
     queue.pause("paused")
     assert states(queue, "b") == ["waiting"]
+    assert hold(queue) == {}, "it was told a moment ago"
+    clock.advance(2)
     (receipt,) = hold(queue).values()
     queue.resume("paused")
     assert hold(queue, "paused") == {}

@@ -18,8 +18,8 @@ create table if not exists queue_semaphore (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore.';
 --;
--- The slots that are taken: by a message that is held, until its hold ends, or (until NULL) by one that stands in the ready line and was
--- told that there is room.
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
+-- that there is room (until is the time of that, negated).
 create table if not exists queue_semaphore_slot (
     entry                  bigint not null,
     name                   varchar(100) not null,

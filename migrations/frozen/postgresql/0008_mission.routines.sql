@@ -844,7 +844,7 @@ declare
 begin
     for v_slot in
         select h.entry from queue_semaphore_slot h
-        where h.name = in_name and h.until <= in_now order by h.name, h.until limit 100
+        where h.name = in_name and h.until between 0 and in_now order by h.name, h.until limit 100
     loop
         select case when q.reserved_at is not null then q.scheduled_at else 0 end into v_held
         from delayed_queue q where q.entry = v_slot.entry for update skip locked;
@@ -856,13 +856,13 @@ begin
     end loop;
     return (
         select s.capacity - (
-            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until is not null))
+            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until > 0 or h.until < 1000000 - in_now))
         from queue_semaphore s where s.name = in_name);
 end $$;
 --;
 comment on function _queue_slot_room(text, boolean, bigint) is
 $$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether those count that were told that there is room, and that nobody holds yet.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.$$;
@@ -904,9 +904,9 @@ begin
         end if;
         update delayed_queue q set ready_at = in_now where q.entry = v_last;
         delete from queue_semaphore_wait w where w.entry = v_last;
-        insert into queue_semaphore_slot (entry, name)
-        select v_last, n.name from unnest(v_row.semaphores) n (name)
-        on conflict on constraint queue_semaphore_slot_pkey do update set until = null;
+        insert into queue_semaphore_slot (entry, name, until)
+        select v_last, n.name, -in_now from unnest(v_row.semaphores) n (name)
+        on conflict on constraint queue_semaphore_slot_pkey do update set until = -in_now;
         perform _queue_wake(v_row.p_kind, v_row.p_key);
         v_room := v_room - 1;
         v_looks := v_looks + 1;
@@ -918,8 +918,8 @@ end $$;
 comment on function _queue_slot_next(text, text, bigint, bigint) is
 $$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
 line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, and whoever else was told
-that there is room; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
+that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
 --;
@@ -943,7 +943,7 @@ begin
     delete from queue_semaphore_slot h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
-        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until is null end);
+        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name));
@@ -981,7 +981,7 @@ begin
         select l.name from l
         where l.name is not null and coalesce((
             select s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)
+                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until > in_now or h.until < 1000000 - in_now))
             from queue_semaphore s where s.name = l.name), true)
         order by 1
     loop
@@ -995,7 +995,7 @@ end $$;
 --;
 comment on function _queue_slot_look(text, bigint, bigint) is
 $$Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, in another kind, isn't taken. What a reserve does that finds too little ready.
+there is room, a second ago or longer, isn't taken. What a reserve does that finds too little ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.$$;
@@ -1006,7 +1006,7 @@ declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
         where exists (select from queue_semaphore_wait w where w.name = s.name)
-            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until is null or h.until > in_now))
+            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then
@@ -2416,8 +2416,9 @@ begin
         select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
         from l where l.name is not null and l.n < 100)
     select coalesce(bool_or(coalesce(s.capacity, 1) > (
-            select count(*) from queue_semaphore_slot h where h.name = l.name and h.until > in_now)), false),
-        min((select min(h.until) from queue_semaphore_slot h where h.name = l.name and h.until > in_now))
+            select count(*) from queue_semaphore_slot h where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now))), false),
+        min((select min(case when h.until < 0 then 1000000 - h.until else h.until end) from queue_semaphore_slot h
+            where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now)))
     into ready, next_at
     from l left join queue_semaphore s on s.name = l.name where l.name is not null;
 end $$;
