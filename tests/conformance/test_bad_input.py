@@ -158,6 +158,7 @@ def parameters() -> Iterator[Parameter]:
         lambda q, k, _: key_and(q, f"next{k}", "headers", "there") or {},
     )
     yield from numbers()
+    yield Parameter("name", texts, text_of(100), lambda q, _, v: q.semaphore(v, 1))
     yield Parameter("scheduled_at", hostile.TIMES, is_time, lambda q, k, v: q.push(k, "a", 1, scheduled_at=v))
     yield Parameter(
         "scheduled_at",
@@ -235,11 +236,12 @@ def numbers() -> Iterator[Parameter]:
         ("max_messages", number(1, 2**63 - 1, whole=True), lambda q, k, v: q.redrive(k, v)),
         ("limit", number(1, 10_000, whole=True), lambda q, k, v: q.replay(k, limit=v)),
         ("max_rows", number(1, 1_000_000, whole=True), lambda q, _, v: q.prune(v)),
+        ("capacity", number(0, 1_000_000, whole=True), lambda q, _, v: q.semaphore("s", v)),
         ("seconds", number(0, year, none=False), lambda q, k, v: q.extend(held(q, k), v)),
         ("seconds", number(0, year, none=False), lambda q, k, v: q.extend_many([held(q, k)], v)),
     ):
         # what a typed argument can't be isn't called hostile: a type checker says it
-        sort = int if "max" in name else int | float
+        sort = int if "max" in name or name == "capacity" else int | float
         values = [v for v in hostile.NUMBERS if isinstance(v, sort) and not isinstance(v, bool)]
         yield Parameter(name, values, sound, call)
 

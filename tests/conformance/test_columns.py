@@ -135,6 +135,7 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_replay", ("k", None)
         yield "queue_schedule", ("s", "k", "1", '{"every_seconds": 60}')
         yield "queue_tick", ()
+        yield "queue_semaphore", ("s", "1")
         yield "queue_group", ("g", "k", None, '{"close": true}')
     for _ in range(2):
         yield "queue_unsubscribe", ("t", "k")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, Refused
-from tests.conformance.steps import SECOND, drain, keys, outcomes, receipts, state, take
+from tests.conformance.steps import drain, keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock
@@ -202,7 +202,7 @@ def test_D5_capacity_is_changed_while_messages_wait(queue: Session) -> None:
     queue.semaphore("s", None)
     assert queue.semaphores() == []
     assert sorted(hold(queue)) == ["e", "f"], "it keeps nobody waiting any more"
-    with pytest.raises(Refused, match=r"semaphores.*s.*defined"):
+    with pytest.raises(InvalidOption, match=r"semaphores.*s.*there"):
         fill(queue, "g")
 
 
@@ -235,12 +235,14 @@ def test_D5_what_is_removed_lets_others_by(queue: Session) -> None:
     assert list(hold(queue)) == ["z"]
 
 
-def test_D5_who_waits_in_another_kind_gets_what_is_not_taken(queue: Session) -> None:
+def test_D5_who_waits_in_another_kind_gets_what_is_not_taken(queue: Session, clock: Clock) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", kind="paused")
     fill(queue, "b")
     queue.pause("paused")
     assert states(queue, "b") == ["waiting"]
+    assert hold(queue) == {}, "it was told a moment ago"
+    clock.advance(2)
     (receipt,) = hold(queue).values()
     queue.resume("paused")
     assert hold(queue, "paused") == {}
@@ -398,9 +400,9 @@ def test_D5_semaphores_that_are_none(queue: Session, given: Any) -> None:
 
 def test_D5_a_semaphore_that_is_not_there(queue: Session) -> None:
     queue.semaphore("s", 1)
-    with pytest.raises(Refused, match=r"semaphores.*other.*defined"):
+    with pytest.raises(InvalidOption, match=r"semaphores.*other.*there"):
         queue.push("k", "a", 1, semaphores=["s", "other"])
-    with pytest.raises(Refused, match=r"semaphores.*other.*defined"):
+    with pytest.raises(InvalidOption, match=r"semaphores.*other.*there"):
         queue.push_many("k", [{"key": "a", "payload": 1}], semaphores=["other"])
     assert state(queue, "k", "a") is None
 
@@ -415,9 +417,5 @@ def test_D5_limits_of_name_and_capacity(queue: Session) -> None:
     queue.semaphore("x" * 100, 1_000_000)
     queue.semaphore("S", 1)
     queue.semaphore("s", 2)
-    assert [(one.name, one.capacity) for one in queue.semaphores()] == [
-        ("S", 1),
-        ("s", 2),
-        ("x" * 100, 1_000_000),
-    ]
-    assert SECOND
+    found = {one.name: one.capacity for one in queue.semaphores()}
+    assert found == {"S": 1, "s": 2, "x" * 100: 1_000_000}

@@ -20,6 +20,7 @@ alter table delayed_queue
     drop column source_order_key,
     drop column order_waits,
     drop column order_key;
+--;
 -- semaphores
 drop view if exists queue_semaphores;
 --;
@@ -70,6 +71,7 @@ alter table queue_kind
 --;
 alter table delayed_queue
     drop column semaphores;
+--;
 -- limits
 drop procedure if exists _queue_limited_until;
 --;
@@ -94,6 +96,7 @@ drop table if exists queue_place;
 alter table queue_kind
     drop column rate_per_second,
     drop column max_reserved;
+--;
 -- filters
 drop procedure if exists _queue_peek_where;
 --;

@@ -430,7 +430,7 @@ create procedure _queue_push_options(in in_options longtext character set utf8mb
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
 Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
 for _queue_enrol.
-Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn''t there.'
+Errors: PQ002, and PQ003 for headers.'
 begin
     declare v_value bigint;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -6095,7 +6095,7 @@ create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
     comment 'The semaphores of a push, checked.
 in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
 Result: their names; NULL: none.
-Errors: PQ002, PQ004 for one that isn''t there, and together with an order key.
+Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
     declare v_number, v_bad int default 0;
@@ -6113,14 +6113,14 @@ begin
     end if;
     if out_names is not null and coalesce(json_type(json_extract(
         if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')), 'NULL') <> 'NULL' then
-        call _queue_fail('PQ004', 'semaphores', out_names, 'can''t be together with an order_key');
+        call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing
     from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
         left join queue_semaphore s on s.name = n.name
     where s.name is null;
     if v_missing is not null then
-        call _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+        call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
 end;
 --;
@@ -6176,7 +6176,7 @@ drop procedure if exists _queue_slot_room;
 --;
 create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_room bigint)
     comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether those count that were told that there is room, and that nobody holds yet.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.differs: the result is out_room.'
@@ -6185,7 +6185,7 @@ begin
     declare v_done boolean default false;
     declare c cursor for
         select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name and h.until <= in_now order by h.until limit 100;
+        where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
     declare continue handler for not found set v_done = true;
     open c;
     slots: loop
@@ -6210,10 +6210,10 @@ begin
     close c;
     if @pyqueue_own then
         select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name and (in_all or h.until is not null);
+        where h.name = in_name and (in_all or h.until > 0 or h.until < 1000000 - in_now);
     else -- whose snapshot may be old
         select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name and (in_all or h.until is not null) lock in share mode;
+        where h.name = in_name and (in_all or h.until > 0 or h.until < 1000000 - in_now) lock in share mode;
     end if;
     set out_room = null;
     select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
@@ -6263,8 +6263,8 @@ create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 
     out out_woken bigint)
     comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
 line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, and whoever else was told
-that there is room; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
+that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is out_woken.'
 begin
@@ -6303,10 +6303,10 @@ begin
             if v_lacks is null then
                 update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
                 delete w from queue_semaphore_wait w where w.entry = v_entry;
-                insert into queue_semaphore_slot (entry, name)
-                select v_entry, s.name from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                insert into queue_semaphore_slot (entry, name, until)
+                select v_entry, s.name, -in_now from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                     straight_join queue_semaphore s force index (primary) on s.name = j.name
-                on duplicate key update until = null;
+                on duplicate key update until = -in_now;
                 set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;
             elseif v_lacks <> '' then
                 update queue_semaphore_wait w set w.name = v_lacks where w.entry = v_entry;
@@ -6352,7 +6352,7 @@ begin
         select q.ready_at is null and q.due_at is null and q.reserved_at is null, q.ready_at is not null and q.reserved_at is null,
             q.reserved_at is not null and q.scheduled_at > in_now
         into v_waits, v_ready, v_held from delayed_queue q where q.entry = v_entry;
-        delete h from queue_semaphore_slot h where h.entry = v_entry and not v_held and not (v_ready and h.until is null);
+        delete h from queue_semaphore_slot h where h.entry = v_entry and not v_held and not (v_ready and h.until < 0);
         delete w from queue_semaphore_wait w where w.entry = v_entry and not v_waits;
     end loop;
     close e;
@@ -6417,7 +6417,7 @@ drop procedure if exists _queue_slot_look;
 --;
 create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint, out out_woken bigint)
     comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, in another kind, isn''t taken. What a reserve does that finds too little ready.
+there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
@@ -6437,7 +6437,7 @@ begin
         set v_looks = v_looks - 1, v_found = null, v_capacity = null;
         select s.capacity into v_capacity from queue_semaphore s where s.name = v_name;
         select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = v_name and h.until > in_now;
+        where h.name = v_name and (h.until > in_now or h.until < 1000000 - in_now);
         if v_capacity is null or v_held < v_capacity then
             select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
             if v_found is not null or v_capacity is null then
@@ -6469,7 +6469,7 @@ begin
         end if;
         set v_looks = v_looks - 1;
         select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = v_name and h.until > in_now;
+        where h.name = v_name and (h.until > in_now or h.until < 1000000 - in_now);
         select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
     end while;
 end;
@@ -6488,7 +6488,7 @@ begin
         select s.name from queue_semaphore s
         where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
             and s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until is null or h.until > in_now))
+                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000) n;
     if v_names is not null then
         call _queue_slot_settle(null, v_names, @pyqueue_slot_held is null, in_now);
@@ -6910,7 +6910,7 @@ outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-for a group that has finished, for a semaphore that isn''t there, and for an order_key together with semaphores.
+and for a group that has finished.
 Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
 differs: the line itself is locked.
@@ -6971,7 +6971,7 @@ queue_push; without a key each gets a time-ordered UUID. Duplicates inside the b
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-for a group that has finished, and for a semaphore that isn''t there.
+and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don''t deadlock.'

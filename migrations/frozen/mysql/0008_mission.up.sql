@@ -29,6 +29,7 @@ create table if not exists queue_order_waiting (
     primary key (p_kind, order_key, entry) -- serves: queue_ack (who comes next in a line), queue_peek
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Who waits in the lines of order keys; internal.';
+--;
 -- semaphores
 alter table delayed_queue
     add column semaphores longtext
@@ -48,8 +49,8 @@ create table if not exists queue_semaphore (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore.';
 --;
--- The slots that are taken: by a message that is held, until its hold ends, or (until NULL) by one that stands in the ready line and was
--- told that there is room.
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
+-- that there is room (until is the time of that, negated).
 create table if not exists queue_semaphore_slot (
     entry                  bigint not null,
     name                   varchar(100) not null,
@@ -69,6 +70,7 @@ create table if not exists queue_semaphore_wait (
     key queue_semaphore_wait_kind (p_kind, name, entry) -- serves: queue_reserve (what waits in a kind), queue_peek
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Messages in line for a semaphore; internal.';
+--;
 -- limits
 alter table queue_kind
     add column max_reserved int,
@@ -97,6 +99,7 @@ create table if not exists queue_bucket (
     primary key (p_kind, part) -- serves: queue_reserve, queue_pop
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop.';
+--;
 -- filters
 alter table queue_kind
     add column filter_index boolean not null default false,

@@ -22,6 +22,7 @@ alter table delayed_queue
     drop column source_order_key,
     drop column order_waits,
     drop column order_key;
+--;
 -- semaphores
 drop view queue_semaphores;
 --;
@@ -66,6 +67,7 @@ alter table queue_kind
 --;
 alter table delayed_queue
     drop column semaphores;
+--;
 -- limits
 drop function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
 --;
@@ -102,6 +104,7 @@ alter table queue_kind
     drop column max_reserved;
 --;
 create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
+--;
 -- filters
 drop function _queue_define_filter(text, boolean);
 --;

@@ -401,7 +401,7 @@ begin
     if v_given is null then
         return null;
     elsif (case when in_message ? 'order_key' then in_message else in_options end) ->> 'order_key' is not null then
-        perform _queue_fail('PQ004', 'semaphores', v_given::text, 'can''t be together with an order_key');
+        perform _queue_fail('PQ002', 'semaphores', v_given::text, 'can''t be together with an order_key');
     elsif jsonb_typeof(v_given) = 'array' and not exists (
         select from jsonb_array_elements(case when jsonb_typeof(v_given) = 'array' then v_given else '[]' end) n (name)
         where jsonb_typeof(n.name) <> 'string') then
@@ -415,7 +415,7 @@ begin
     select n.name into v_missing from unnest(v_names) n (name)
     where not exists (select from queue_semaphore s where s.name = n.name collate "C") limit 1;
     if found then
-        perform _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+        perform _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
     return v_names;
 end $$;
@@ -424,7 +424,7 @@ comment on function _queue_semaphores(jsonb, jsonb) is
 $$The semaphores of a push, checked.
 in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
 Result: their names, in order; NULL: none.
-Errors: PQ002, PQ004 for one that isn't there, and together with an order key.$$;
+Errors: PQ002, also for one that isn't there, and together with an order key.$$;
 --;
 create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
@@ -454,7 +454,7 @@ $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
 Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
 for _queue_enrol.
-Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn't there.$$;
+Errors: PQ002, and PQ003 for headers.$$;
 --;
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
@@ -882,7 +882,6 @@ Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;
 create or replace function _queue_slot_lock(in_names text[], in_wait boolean) returns text[] language plpgsql as $$
 declare
     v_locked text[];
-    v_turns bigint;
 begin
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
@@ -898,7 +897,7 @@ begin
         v_locked := array(
             select s.name from queue_semaphore s where s.name = any (in_names) order by s.name for update skip locked);
     end if;
-    update queue_semaphore s set turns = s.turns + 1 where s.name = any (v_locked);
+    update queue_semaphore s set capacity = s.capacity where s.name = any (v_locked); -- an old snapshot fails on what is written
     return v_locked;
 end $$;
 --;
@@ -916,7 +915,7 @@ declare
 begin
     for v_slot in
         select h.entry from queue_semaphore_slot h
-        where h.name = in_name and h.until <= in_now order by h.name, h.until limit 100
+        where h.name = in_name and h.until between 0 and in_now order by h.name, h.until limit 100
     loop
         select case when q.reserved_at is not null then q.scheduled_at else 0 end into v_held
         from delayed_queue q where q.entry = v_slot.entry for update skip locked;
@@ -928,13 +927,13 @@ begin
     end loop;
     return (
         select s.capacity - (
-            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until is not null))
+            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until > 0 or h.until < 1000000 - in_now))
         from queue_semaphore s where s.name = in_name);
 end $$;
 --;
 comment on function _queue_slot_room(text, boolean, bigint) is
 $$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether those count that were told that there is room, and that nobody holds yet.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.$$;
@@ -976,9 +975,9 @@ begin
         end if;
         update delayed_queue q set ready_at = in_now where q.entry = v_last;
         delete from queue_semaphore_wait w where w.entry = v_last;
-        insert into queue_semaphore_slot (entry, name)
-        select v_last, n.name from unnest(v_row.semaphores) n (name)
-        on conflict on constraint queue_semaphore_slot_pkey do update set until = null;
+        insert into queue_semaphore_slot (entry, name, until)
+        select v_last, n.name, -in_now from unnest(v_row.semaphores) n (name)
+        on conflict on constraint queue_semaphore_slot_pkey do update set until = -in_now;
         perform _queue_wake(v_row.p_kind, v_row.p_key);
         v_room := v_room - 1;
         v_looks := v_looks + 1;
@@ -990,8 +989,8 @@ end $$;
 comment on function _queue_slot_next(text, text, bigint, bigint) is
 $$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
 line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, and whoever else was told
-that there is room; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
+that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
 --;
@@ -1015,7 +1014,7 @@ begin
     delete from queue_semaphore_slot h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
-        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until is null end);
+        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name));
@@ -1053,7 +1052,7 @@ begin
         select l.name from l
         where l.name is not null and coalesce((
             select s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)
+                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until > in_now or h.until < 1000000 - in_now))
             from queue_semaphore s where s.name = l.name), true)
         order by 1
     loop
@@ -1067,7 +1066,7 @@ end $$;
 --;
 comment on function _queue_slot_look(text, bigint, bigint) is
 $$Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, in another kind, isn't taken. What a reserve does that finds too little ready.
+there is room, a second ago or longer, isn't taken. What a reserve does that finds too little ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.$$;
@@ -1078,7 +1077,7 @@ declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
         where exists (select from queue_semaphore_wait w where w.name = s.name)
-            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until is null or h.until > in_now))
+            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then
@@ -3021,8 +3020,9 @@ begin
         select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
         from l where l.name is not null and l.n < 100)
     select coalesce(bool_or(coalesce(s.capacity, 1) > (
-            select count(*) from queue_semaphore_slot h where h.name = l.name and h.until > in_now)), false),
-        min((select min(h.until) from queue_semaphore_slot h where h.name = l.name and h.until > in_now))
+            select count(*) from queue_semaphore_slot h where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now))), false),
+        min((select min(case when h.until < 0 then 1000000 - h.until else h.until end) from queue_semaphore_slot h
+            where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now)))
     into ready, next_at
     from l left join queue_semaphore s on s.name = l.name where l.name is not null;
 end $$;
@@ -4680,7 +4680,7 @@ outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-for a group that has finished, for a semaphore that isn't there, and for an order_key together with semaphores.
+and for a group that has finished.
 Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;
@@ -4764,8 +4764,7 @@ begin
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
                 if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
-                    update delayed_queue q
-                    set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
+                    update delayed_queue q set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
                     where q.p_kind = in_kind and q.p_key = v_own.p_key;
                 end if;
                 if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
@@ -4809,7 +4808,7 @@ queue_push; without a key each gets a time-ordered UUID. Duplicates inside the b
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-for a group that has finished, and for a semaphore that isn't there.
+and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;

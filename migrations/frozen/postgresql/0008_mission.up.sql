@@ -16,6 +16,7 @@ comment on column delayed_queue.order_key is 'Messages of the same one come one 
 comment on column delayed_queue.order_waits is 'Whether one before it in the line of its order key is still there: it has no place and no date until then; NULL: none.';
 --;
 comment on column delayed_queue.source_order_key is 'A dead letter: the order key it had there.';
+--;
 -- semaphores
 alter table delayed_queue
     add column semaphores text[] collate "C";
@@ -29,14 +30,13 @@ alter table queue_kind
 -- old snapshot can't miss it.
 create table queue_semaphore (
     name     text collate "C" constraint queue_semaphore_pkey primary key,  -- serves: queue_push, queue_reserve, queue_ack
-    capacity bigint not null,
-    turns    bigint not null default 0
+    capacity bigint not null
 ) with (fillfactor = 50);
 --;
 comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore.';
 --;
--- The slots that are taken: by a message that is held, until its hold ends, or (until NULL) by one that stands in the ready line and was
--- told that there is room.
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
+-- that there is room (until is the time of that, negated).
 create table queue_semaphore_slot (
     entry bigint not null,
     name  text collate "C" not null,
@@ -63,6 +63,7 @@ create index queue_semaphore_wait_name on queue_semaphore_wait (name, entry);
 create index queue_semaphore_wait_kind on queue_semaphore_wait (p_kind, name, entry);
 --;
 comment on table queue_semaphore_wait is 'Messages in line for a semaphore; internal.';
+--;
 -- limits
 alter table queue_kind
     add column max_reserved integer,
@@ -116,6 +117,7 @@ create table queue_bucket (
 comment on table queue_bucket is 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop.';
 --;
 comment on column queue_bucket.spent_at is 'Until when the tokens of this part are spent, in nanoseconds.';
+--;
 -- filters
 alter table queue_kind
     add column filter_index boolean not null default false;

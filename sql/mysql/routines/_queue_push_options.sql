@@ -6,7 +6,7 @@ create procedure _queue_push_options(in in_options longtext character set utf8mb
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
 Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
 for _queue_enrol.
-Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn''t there.'
+Errors: PQ002, and PQ003 for headers.'
 begin
     declare v_value bigint;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;

@@ -4,7 +4,7 @@ create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
     comment 'The semaphores of a push, checked.
 in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
 Result: their names; NULL: none.
-Errors: PQ002, PQ004 for one that isn''t there, and together with an order key.
+Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
     declare v_number, v_bad int default 0;
@@ -22,14 +22,14 @@ begin
     end if;
     if out_names is not null and coalesce(json_type(json_extract(
         if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')), 'NULL') <> 'NULL' then
-        call _queue_fail('PQ004', 'semaphores', out_names, 'can''t be together with an order_key');
+        call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing
     from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
         left join queue_semaphore s on s.name = n.name
     where s.name is null;
     if v_missing is not null then
-        call _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+        call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
 end $$
 delimiter ;

@@ -2,7 +2,7 @@ drop procedure if exists _queue_slot_look;
 delimiter $$
 create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint, out out_woken bigint)
     comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, in another kind, isn''t taken. What a reserve does that finds too little ready.
+there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
@@ -22,7 +22,7 @@ begin
         set v_looks = v_looks - 1, v_found = null, v_capacity = null;
         select s.capacity into v_capacity from queue_semaphore s where s.name = v_name;
         select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = v_name and h.until > in_now;
+        where h.name = v_name and (h.until > in_now or h.until < 1000000 - in_now);
         if v_capacity is null or v_held < v_capacity then
             select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
             if v_found is not null or v_capacity is null then

@@ -4,8 +4,8 @@ create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 
     out out_woken bigint)
     comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
 line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, and whoever else was told
-that there is room; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
+that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is out_woken.'
 begin
@@ -44,10 +44,10 @@ begin
             if v_lacks is null then
                 update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
                 delete w from queue_semaphore_wait w where w.entry = v_entry;
-                insert into queue_semaphore_slot (entry, name)
-                select v_entry, s.name from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                insert into queue_semaphore_slot (entry, name, until)
+                select v_entry, s.name, -in_now from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                     straight_join queue_semaphore s force index (primary) on s.name = j.name
-                on duplicate key update until = null;
+                on duplicate key update until = -in_now;
                 set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;
             elseif v_lacks <> '' then
                 update queue_semaphore_wait w set w.name = v_lacks where w.entry = v_entry;

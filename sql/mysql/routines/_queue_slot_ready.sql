@@ -18,7 +18,7 @@ begin
         end if;
         set v_looks = v_looks - 1;
         select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = v_name and h.until > in_now;
+        where h.name = v_name and (h.until > in_now or h.until < 1000000 - in_now);
         select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
     end while;
 end $$

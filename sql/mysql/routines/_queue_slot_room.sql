@@ -2,7 +2,7 @@ drop procedure if exists _queue_slot_room;
 delimiter $$
 create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_room bigint)
     comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether those count that were told that there is room, and that nobody holds yet.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.differs: the result is out_room.'
@@ -11,7 +11,7 @@ begin
     declare v_done boolean default false;
     declare c cursor for
         select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name and h.until <= in_now order by h.until limit 100;
+        where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
     declare continue handler for not found set v_done = true;
     open c;
     slots: loop
@@ -36,10 +36,10 @@ begin
     close c;
     if @pyqueue_own then
         select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name and (in_all or h.until is not null);
+        where h.name = in_name and (in_all or h.until > 0 or h.until < 1000000 - in_now);
     else -- whose snapshot may be old
         select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name and (in_all or h.until is not null) lock in share mode;
+        where h.name = in_name and (in_all or h.until > 0 or h.until < 1000000 - in_now) lock in share mode;
     end if;
     set out_room = null;
     select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;

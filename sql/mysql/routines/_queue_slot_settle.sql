@@ -35,7 +35,7 @@ begin
         select q.ready_at is null and q.due_at is null and q.reserved_at is null, q.ready_at is not null and q.reserved_at is null,
             q.reserved_at is not null and q.scheduled_at > in_now
         into v_waits, v_ready, v_held from delayed_queue q where q.entry = v_entry;
-        delete h from queue_semaphore_slot h where h.entry = v_entry and not v_held and not (v_ready and h.until is null);
+        delete h from queue_semaphore_slot h where h.entry = v_entry and not v_held and not (v_ready and h.until < 0);
         delete w from queue_semaphore_wait w where w.entry = v_entry and not v_waits;
     end loop;
     close e;

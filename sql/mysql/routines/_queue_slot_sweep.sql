@@ -12,7 +12,7 @@ begin
         select s.name from queue_semaphore s
         where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
             and s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until is null or h.until > in_now))
+                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000) n;
     if v_names is not null then
         call _queue_slot_settle(null, v_names, @pyqueue_slot_held is null, in_now);

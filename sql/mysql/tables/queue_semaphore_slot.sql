@@ -1,5 +1,5 @@
--- The slots that are taken: by a message that is held, until its hold ends, or (until NULL) by one that stands in the ready line and was
--- told that there is room.
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
+-- that there is room (until is the time of that, negated).
 create table if not exists queue_semaphore_slot (
     entry                  bigint not null,
     name                   varchar(100) not null,

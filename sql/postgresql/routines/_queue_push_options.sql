@@ -26,4 +26,4 @@ $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
 Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
 for _queue_enrol.
-Errors: PQ002, PQ003 for headers, and PQ004 for a semaphore that isn't there.$$;
+Errors: PQ002, and PQ003 for headers.$$;

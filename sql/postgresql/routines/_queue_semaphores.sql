@@ -8,7 +8,7 @@ begin
     if v_given is null then
         return null;
     elsif (case when in_message ? 'order_key' then in_message else in_options end) ->> 'order_key' is not null then
-        perform _queue_fail('PQ004', 'semaphores', v_given::text, 'can''t be together with an order_key');
+        perform _queue_fail('PQ002', 'semaphores', v_given::text, 'can''t be together with an order_key');
     elsif jsonb_typeof(v_given) = 'array' and not exists (
         select from jsonb_array_elements(case when jsonb_typeof(v_given) = 'array' then v_given else '[]' end) n (name)
         where jsonb_typeof(n.name) <> 'string') then
@@ -22,7 +22,7 @@ begin
     select n.name into v_missing from unnest(v_names) n (name)
     where not exists (select from queue_semaphore s where s.name = n.name collate "C") limit 1;
     if found then
-        perform _queue_fail('PQ004', 'semaphores', v_missing, 'must be defined, see queue_semaphore');
+        perform _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
     return v_names;
 end $$;
@@ -31,4 +31,4 @@ comment on function _queue_semaphores(jsonb, jsonb) is
 $$The semaphores of a push, checked.
 in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
 Result: their names, in order; NULL: none.
-Errors: PQ002, PQ004 for one that isn't there, and together with an order key.$$;
+Errors: PQ002, also for one that isn't there, and together with an order key.$$;

@@ -1,7 +1,6 @@
 create or replace function _queue_slot_lock(in_names text[], in_wait boolean) returns text[] language plpgsql as $$
 declare
     v_locked text[];
-    v_turns bigint;
 begin
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
@@ -17,7 +16,7 @@ begin
         v_locked := array(
             select s.name from queue_semaphore s where s.name = any (in_names) order by s.name for update skip locked);
     end if;
-    update queue_semaphore s set turns = s.turns + 1 where s.name = any (v_locked);
+    update queue_semaphore s set capacity = s.capacity where s.name = any (v_locked); -- an old snapshot fails on what is written
     return v_locked;
 end $$;
 

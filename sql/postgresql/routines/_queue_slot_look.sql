@@ -12,7 +12,7 @@ begin
         select l.name from l
         where l.name is not null and coalesce((
             select s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > in_now)
+                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until > in_now or h.until < 1000000 - in_now))
             from queue_semaphore s where s.name = l.name), true)
         order by 1
     loop
@@ -26,7 +26,7 @@ end $$;
 
 comment on function _queue_slot_look(text, bigint, bigint) is
 $$Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, in another kind, isn't taken. What a reserve does that finds too little ready.
+there is room, a second ago or longer, isn't taken. What a reserve does that finds too little ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.$$;

@@ -35,9 +35,9 @@ begin
         end if;
         update delayed_queue q set ready_at = in_now where q.entry = v_last;
         delete from queue_semaphore_wait w where w.entry = v_last;
-        insert into queue_semaphore_slot (entry, name)
-        select v_last, n.name from unnest(v_row.semaphores) n (name)
-        on conflict on constraint queue_semaphore_slot_pkey do update set until = null;
+        insert into queue_semaphore_slot (entry, name, until)
+        select v_last, n.name, -in_now from unnest(v_row.semaphores) n (name)
+        on conflict on constraint queue_semaphore_slot_pkey do update set until = -in_now;
         perform _queue_wake(v_row.p_kind, v_row.p_key);
         v_room := v_room - 1;
         v_looks := v_looks + 1;
@@ -49,7 +49,7 @@ end $$;
 comment on function _queue_slot_next(text, text, bigint, bigint) is
 $$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
 line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, and whoever else was told
-that there is room; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
+that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;

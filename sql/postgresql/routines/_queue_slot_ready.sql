@@ -6,8 +6,9 @@ begin
         select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
         from l where l.name is not null and l.n < 100)
     select coalesce(bool_or(coalesce(s.capacity, 1) > (
-            select count(*) from queue_semaphore_slot h where h.name = l.name and h.until > in_now)), false),
-        min((select min(h.until) from queue_semaphore_slot h where h.name = l.name and h.until > in_now))
+            select count(*) from queue_semaphore_slot h where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now))), false),
+        min((select min(case when h.until < 0 then 1000000 - h.until else h.until end) from queue_semaphore_slot h
+            where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now)))
     into ready, next_at
     from l left join queue_semaphore s on s.name = l.name where l.name is not null;
 end $$;

@@ -5,7 +5,7 @@ declare
 begin
     for v_slot in
         select h.entry from queue_semaphore_slot h
-        where h.name = in_name and h.until <= in_now order by h.name, h.until limit 100
+        where h.name = in_name and h.until between 0 and in_now order by h.name, h.until limit 100
     loop
         select case when q.reserved_at is not null then q.scheduled_at else 0 end into v_held
         from delayed_queue q where q.entry = v_slot.entry for update skip locked;
@@ -17,13 +17,13 @@ begin
     end loop;
     return (
         select s.capacity - (
-            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until is not null))
+            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until > 0 or h.until < 1000000 - in_now))
         from queue_semaphore s where s.name = in_name);
 end $$;
 
 comment on function _queue_slot_room(text, boolean, bigint) is
 $$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether those count that were told that there is room, and that nobody holds yet.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.$$;

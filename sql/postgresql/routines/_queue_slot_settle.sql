@@ -18,7 +18,7 @@ begin
     delete from queue_semaphore_slot h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
-        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until is null end);
+        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name));

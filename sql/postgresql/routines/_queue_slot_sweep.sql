@@ -4,7 +4,7 @@ declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
         where exists (select from queue_semaphore_wait w where w.name = s.name)
-            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until is null or h.until > in_now))
+            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then

@@ -52,7 +52,7 @@ outcome: created, ignored, replaced, or
 held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
 message is replaced, with attempts 0, and the late ack of its holder is lost.
 Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-for a group that has finished, for a semaphore that isn't there, and for an order_key together with semaphores.
+and for a group that has finished.
 Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;

@@ -61,8 +61,7 @@ begin
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
                 if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
-                    update delayed_queue q
-                    set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
+                    update delayed_queue q set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
                     where q.p_kind = in_kind and q.p_key = v_own.p_key;
                 end if;
                 if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
@@ -106,7 +105,7 @@ queue_push; without a key each gets a time-ordered UUID. Duplicates inside the b
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-for a group that has finished, and for a semaphore that isn't there.
+and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;

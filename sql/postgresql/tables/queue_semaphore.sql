@@ -2,7 +2,6 @@
 -- old snapshot can't miss it.
 create table queue_semaphore (
     name     text collate "C" constraint queue_semaphore_pkey primary key,  -- serves: queue_push, queue_reserve, queue_ack
-    capacity bigint not null,
-    turns    bigint not null default 0
+    capacity bigint not null
 ) with (fillfactor = 50);
 comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore.';
