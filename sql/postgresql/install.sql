@@ -177,6 +177,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 
 -- routines: consumers
 \ir routines/_queue_reserve_many.sql
+\ir routines/_queue_reserve_next.sql
 \ir routines/_queue_reserve_limited.sql
 \ir routines/queue_reserve.sql
 \ir routines/_queue_pop_many.sql

@@ -88,7 +88,7 @@ LIMITED = """
 select queue_define('limited', '{"max_reserved": 1000, "rate_per_second": 1000000}');
 select queue_push_many('limited', (select jsonb_agg(jsonb_build_object('payload', i)) from generate_series(1, 200) i));
 insert into queue_claim (p_kind, slot, number, entry, secret)
-select 'limited', 1 + i % 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 100000) i
+select 'limited', 1 + i % 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 10000) i
 """
 
 _numbers = itertools.count(1)

@@ -2,6 +2,8 @@
 -- limits
 drop function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea);
 --;
+drop function _queue_reserve_next(queue_kind, bigint, bigint, text, bytea);
+--;
 drop function _queue_pop_limited(queue_kind, integer, bigint);
 --;
 drop function _queue_tokens(queue_kind, integer, bigint, bigint[]);
