@@ -314,12 +314,20 @@ def rate_of(sessions: list[Session], clock: Clock, seconds: float, step: float, 
     ],
 )
 def test_in_a_minute_as_many_are_delivered_as_the_rate_says(
-    queue: Session, connect: Connect, clock: Clock, rate: float, sessions: int, step: float, most: int, pop: bool
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    rate: float,
+    sessions: int,
+    step: float,
+    most: int,
+    pop: bool,
 ) -> None:
     queue.define("calls", rate_per_second=rate)
     for start in range(0, int(rate * 70), 10_000):
         queue.push_many(
-            "calls", [{"key": f"{n:06}", "payload": n} for n in range(start, min(start + 10_000, int(rate * 70)))]
+            "calls",
+            [{"key": f"{n:06}", "payload": n} for n in range(start, min(start + 10_000, int(rate * 70)))],
         )
     everybody = [connect() for _ in range(sessions)]
     found = rate_of(everybody, clock, 60, step, pop, most)

@@ -86,7 +86,8 @@ from generate_series(1, %(size)s) i
 
 LIMITED = """
 select queue_define('limited', '{"max_reserved": 1000, "rate_per_second": 1000000}');
-select queue_push_many('limited', (select jsonb_agg(jsonb_build_object('payload', i)) from generate_series(1, 200) i));
+select queue_push_many(
+    'limited', (select jsonb_agg(jsonb_build_object('payload', i)) from generate_series(1, 200) i));
 insert into queue_claim (p_kind, slot, number, entry, secret)
 select 'limited', 1 + i % 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 10000) i
 """
@@ -140,8 +141,8 @@ def filled(
             if analyzed:
                 conn.execute(
                     "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
-                    " queue_recurring, queue_group, queue_group_slot, queue_group_member, queue_slot, queue_claim,"
-                    " queue_bucket"
+                    " queue_recurring, queue_group, queue_group_slot, queue_group_member,"
+                    " queue_slot, queue_claim, queue_bucket"
                 )
         yield Filled(url, size)
 
