@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Session
 
 
-def fill(queue: Session, kind: str = "calls", number: int = 20, **options: object) -> None:
+def fill(queue: Session, kind: str = "calls", number: int = 20, **options: Any) -> None:
     """Push messages, and define the kind's limits."""
     queue.define(kind, **options)
     if number:
@@ -410,7 +410,7 @@ def test_a_clock_that_was_set_back_stops_nothing(queue: Session, connect: Connec
         ("rate_per_second", True),
     ],
 )
-def test_a_limit_that_is_none_is_refused(queue: Session, option: str, value: object) -> None:
+def test_a_limit_that_is_none_is_refused(queue: Session, option: str, value: Any) -> None:
     with pytest.raises(InvalidOption, match=option):
         queue.define("calls", **{option: value})
     assert queue.define("calls").max_reserved is None
