@@ -3911,8 +3911,9 @@ declare
     v_entry bigint;
     v_place bigint;
 begin
-    if cardinality(v_bounds) = 19 and v_bounds[4] <= 5000 and in_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
-        and v_ticks < least(v_bounds[2], v_bounds[3]) and v_ticks < v_bounds[1] + (case when random() < 0.95 then 1000000 else 0 end) then
+    if cardinality(v_bounds) = 19 and in_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
+        and v_ticks < least(v_bounds[2], v_bounds[3])
+        and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         update delayed_queue q
         set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker, secret = in_seed
         where q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647) and q.ctid = (
@@ -3930,6 +3931,9 @@ begin
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, reserved_at, attempts, reserved_by, receipt, v_entry, v_place;
         if found then
+            if v_bounds[4] > 5000 and in_until < in_now + greatest(coalesce(in_kind.timeout_seconds, 300), 10) * 1000000 then
+                insert into queue_hold (p_kind, until, entries) values (in_kind.p_kind, in_until, array[v_entry]);
+            end if;
             v_name := set_config(v_name, (case when priority = -v_bounds[13]
                 then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
                 else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false);
