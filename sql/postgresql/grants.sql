@@ -136,6 +136,7 @@ revoke all on function
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
     _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
+    _queue_reserve_next(queue_kind, bigint, bigint, text, bytea),
     _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_route(jsonb, jsonb),

@@ -209,6 +209,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_reserve_slotted.sql
 \ir routines/_queue_reserve_some.sql
 \ir routines/_queue_reserve_many.sql
+\ir routines/_queue_reserve_next.sql
 \ir routines/_queue_reserve_limited.sql
 \ir routines/queue_reserve.sql
 \ir routines/_queue_pop_slotted.sql

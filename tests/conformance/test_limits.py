@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Session
 
 
-def fill(queue: Session, kind: str = "calls", number: int = 20, **options: object) -> None:
+def fill(queue: Session, kind: str = "calls", number: int = 20, **options: Any) -> None:
     """Push messages, and define the kind's limits."""
     queue.define(kind, **options)
     if number:
@@ -314,12 +314,20 @@ def rate_of(sessions: list[Session], clock: Clock, seconds: float, step: float, 
     ],
 )
 def test_in_a_minute_as_many_are_delivered_as_the_rate_says(
-    queue: Session, connect: Connect, clock: Clock, rate: float, sessions: int, step: float, most: int, pop: bool
+    queue: Session,
+    connect: Connect,
+    clock: Clock,
+    rate: float,
+    sessions: int,
+    step: float,
+    most: int,
+    pop: bool,
 ) -> None:
     queue.define("calls", rate_per_second=rate)
     for start in range(0, int(rate * 70), 10_000):
         queue.push_many(
-            "calls", [{"key": f"{n:06}", "payload": n} for n in range(start, min(start + 10_000, int(rate * 70)))]
+            "calls",
+            [{"key": f"{n:06}", "payload": n} for n in range(start, min(start + 10_000, int(rate * 70)))],
         )
     everybody = [connect() for _ in range(sessions)]
     found = rate_of(everybody, clock, 60, step, pop, most)
@@ -402,7 +410,7 @@ def test_a_clock_that_was_set_back_stops_nothing(queue: Session, connect: Connec
         ("rate_per_second", True),
     ],
 )
-def test_a_limit_that_is_none_is_refused(queue: Session, option: str, value: object) -> None:
+def test_a_limit_that_is_none_is_refused(queue: Session, option: str, value: Any) -> None:
     with pytest.raises(InvalidOption, match=option):
         queue.define("calls", **{option: value})
     assert queue.define("calls").max_reserved is None

@@ -96,9 +96,10 @@ select _queue_index(array(select q.entry from delayed_queue q where q.p_kind = '
 
 LIMITED = """
 select queue_define('limited', '{"max_reserved": 1000, "rate_per_second": 1000000}');
-select queue_push_many('limited', (select jsonb_agg(jsonb_build_object('payload', i)) from generate_series(1, 200) i));
+select queue_push_many(
+    'limited', (select jsonb_agg(jsonb_build_object('payload', i)) from generate_series(1, 200) i));
 insert into queue_claim (p_kind, slot, number, entry, secret)
-select 'limited', 1 + i % 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 100000) i
+select 'limited', 1 + i % 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 10000) i
 """
 
 _numbers = itertools.count(1)
@@ -150,8 +151,8 @@ def filled(
             if analyzed:
                 conn.execute(
                     "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
-                    " queue_recurring, queue_group, queue_group_slot, queue_group_member, queue_slot, queue_claim,"
-                    " queue_bucket, queue_term"
+                    " queue_recurring, queue_group, queue_group_slot, queue_group_member,"
+                    " queue_slot, queue_claim, queue_bucket, queue_term"
                 )
         yield Filled(url, size)
 

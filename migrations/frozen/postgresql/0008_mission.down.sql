@@ -71,6 +71,8 @@ alter table delayed_queue
 -- limits
 drop function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
 --;
+drop function _queue_reserve_next(queue_kind, bigint, bigint, text, bytea);
+--;
 drop function _queue_pop_limited(queue_kind, integer, bigint, jsonb);
 --;
 drop function _queue_tokens(queue_kind, integer, bigint, bigint[]);

@@ -21,6 +21,16 @@ begin
         v_left := cardinality(v_slots.slots);
         v_state[1] := coalesce(v_slots.slots[1], 0);
     end if;
+    if v_left = 1 and in_where is null and not coalesce(in_kind.semaphores, false) then
+        select m.* into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            reserved_at, attempts, reserved_by, receipt
+        from _queue_reserve_next(in_kind, in_now, in_until, in_worker, in_seed) m;
+        if found then
+            v_left := 0;
+            v_receipts := array[receipt];
+            return next;
+        end if;
+    end if;
     if v_left > 0 then
         for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
             attempts, reserved_by, receipt in

@@ -8,7 +8,26 @@ declare
     v_locked integer[];
     v_free record;
     v_over boolean;
+    v_number bigint;
 begin
+    if in_max = 1 and in_first between 1 and in_most then -- mostly the place that the session had last
+        perform from queue_slot s where s.p_kind = in_kind and s.slot = in_first for update skip locked;
+        if found then
+            select n.number into v_number
+            from (
+                select c.number, c.entry, c.secret from queue_claim c where c.p_kind = in_kind and c.slot = in_first
+                order by c.p_kind desc, c.slot desc, c.number desc limit 1) n
+            where not exists (
+                    select from delayed_queue q
+                    where q.entry = n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
+                and not exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
+            if found then
+                slots := array[in_first];
+                numbers := array[v_number];
+                return;
+            end if;
+        end if;
+    end if;
     slots := '{}';
     numbers := '{}';
     v_over := exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
