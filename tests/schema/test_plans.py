@@ -91,7 +91,7 @@ select q.entry, t.term, q.ready_at
 from (select (_queue_terms('picked', '{"all": 1}'))[1] as term) a
 cross join delayed_queue q cross join lateral (values (a.term), (q.entry)) t (term)
 where q.p_kind = 'picked';
-select _queue_index(array(select q.entry from delayed_queue q where q.p_kind = 'picked' and q.p_key = 'picked500'))
+select _queue_index(array(select q.entry from delayed_queue q where q.p_key = 'picked500'))
 """
 
 _numbers = itertools.count(1)
