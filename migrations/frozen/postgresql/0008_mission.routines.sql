@@ -846,6 +846,18 @@ $$Puts messages into the index of filters, those of kinds that have one (filter_
 in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every filter finds it.
 Locks: none but what it changes.$$;
 --;
+create or replace function _queue_index_keys(in_kind text, in_keys text[], in_outcomes text[]) returns void language plpgsql as $$
+begin
+    perform _queue_index(array(
+        select q.entry from unnest(in_keys, in_outcomes) r (p_key, outcome) join delayed_queue q on q.p_kind = in_kind and q.p_key = r.p_key
+        where r.outcome in ('created', 'replaced')));
+end $$;
+--;
+comment on function _queue_index_keys(text, text[], text[]) is
+$$Puts what a batch has pushed into the index of filters, see _queue_index.
+in_kind: the kind. in_keys, in_outcomes: of each message of the batch.
+Locks: none but what it changes.$$;
+--;
 create or replace function _queue_put_onto(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_headers jsonb, in_now bigint, in_scheduled_at bigint, in_on_duplicate text) returns text language plpgsql as $$
 declare
@@ -3788,12 +3800,7 @@ begin
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
-            perform _queue_enrol(v_groups, v_entries);
-            if v_kind.filter_index then
-                perform _queue_index(array(
-                    select q.entry from unnest(v_keys, v_outcomes) r (p_key, outcome) join delayed_queue q on q.p_kind = in_kind and q.p_key = r.p_key
-                    where r.outcome in ('created', 'replaced')));
-            end if;
+            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -5429,6 +5436,7 @@ revoke all on function
     _queue_group_options(text, jsonb, jsonb),
     _queue_held(text, bigint, bigint[], bigint),
     _queue_index(bigint[]),
+    _queue_index_keys(text, text[], text[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_is_alive(integer, integer, bigint, bigint),
