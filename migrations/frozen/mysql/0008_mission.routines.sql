@@ -2583,7 +2583,7 @@ out_outcomes: a letter a message, in their order: c for created, i for ignored, 
 characters a message, the key that was made where it came without; NULL where none was.'
 begin
     declare v_now, v_at bigint;
-    declare v_keeps, v_draining boolean default false;
+    declare v_keeps, v_draining, v_filter boolean default false;
     declare v_headers longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
@@ -2593,7 +2593,7 @@ begin
     call _queue_check_kind(in_kind, 95, 'kind');
     call _queue_check_messages(in_messages);
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining into v_keeps, v_draining
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining, k.filter_index into v_keeps, v_draining, v_filter
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -2605,6 +2605,9 @@ begin
     end if;
     if out_outcomes is null then
         call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);
+        if v_filter then
+            call _queue_index_keys(in_kind, in_messages, out_outcomes, out_made);
+        end if;
     end if;
 end;
 --;
@@ -2668,7 +2671,7 @@ differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_place, v_number int;
-    declare v_plain, v_deep, v_follows, v_filter, v_done boolean default false;
+    declare v_plain, v_deep, v_follows, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
@@ -2692,7 +2695,7 @@ begin
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
         v_default_max_attempts, v_default_on_duplicate);
-    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index into v_shape, v_since, v_filter
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
     set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
         v_follows = json_contains_path(in_options, 'one', '$.route', '$.group') or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group');
@@ -2733,9 +2736,6 @@ begin
             v_on_duplicate, v_since, v_put_at, v_outcome);
         if v_follows and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
-        end if;
-        if v_filter and v_outcome in ('created', 'replaced') then
-            call _queue_index(null, in_kind, v_key);
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
@@ -4088,6 +4088,35 @@ begin
             leave messages;
         end if;
         call _queue_index(v_entry, null, null);
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_index_keys;
+--;
+create procedure _queue_index_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
+    comment 'Puts what a batch has pushed into the index of filters, see _queue_index.
+in_kind: the kind. in_messages: the batch. in_outcomes, in_made: see _queue_push_many.
+Locks: none but what it changes.
+differs: PostgreSQL''s is given the keys.'
+begin
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_done boolean default false;
+    declare c cursor for
+        select distinct if(j.p_key is null, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4), j.p_key) as one
+        from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) j
+        where substr(in_outcomes, j.place, 1) in ('c', 'r') order by one;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_key;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_index(null, in_kind, v_key);
     end loop;
     close c;
 end;
