@@ -42,7 +42,7 @@ FINISHED = ["receipt", "outcome"]
 SETTINGS = [
     *("p_kind", "timeout_seconds", "max_attempts", "backoff_seconds", "backoff_factor"),
     *("backoff_max_seconds", "jitter", "dead_letter_kind", "paused", "dedup_seconds", "history_seconds"),
-    *("payload_shape", "draining", "expires_seconds"),
+    *("payload_shape", "draining", "expires_seconds", "filter_index"),
 ]
 
 COLUMNS = {
