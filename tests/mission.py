@@ -1,7 +1,7 @@
-"""The table of docs/mission.md, with what passes on which server: `python -m tests.mission`, or `make mission`.
+"""The table of docs/mission.md, with what passes on which server: `make mission`.
 
-A scenario carries the names of its rows, test_C4_M8_…, or the mark `mission`. A row is there where at least one
-scenario of it passed on each server, and none failed. Arguments are those of pytest.
+A scenario carries the names of its rows, test_C4_M8_…, or the mark `mission`. A row is there where at least
+one scenario of it passed on each server, and none failed. Arguments are those of pytest.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Table:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what came of it; what was skipped counts for nothing."""
-        if report.failed or report.when == "call" and report.passed:
+        if report.failed or (report.when == "call" and report.passed):
             server, rows = self.scenarios[report.nodeid]
             for row in rows:
                 self.passed[row, server] = self.passed.get((row, server), True) and report.passed
