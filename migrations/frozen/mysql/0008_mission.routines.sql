@@ -3991,7 +3991,7 @@ begin
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
     select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by char_length(w.c) desc, w.p limit 1;
+    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
     if v_value regexp '^[-0-9]' then
         set out_number = v_value + 0e0;
     else
@@ -4218,22 +4218,41 @@ create procedure _queue_look_line(in in_kind text character set utf8mb4 collate 
     comment 'Looks through the ready line for messages that a filter may match, without a lock.
 in_kind: the kind. in_now: what is scheduled later than that is passed over. in_many: how many. in_path, in_text, in_number: see _queue_first_of.
 out_rank, out_place, out_entry: from behind which place on, and that of the last one found. out_entries: a JSON array of entries, in the order
-of delivery; NULL for none. out_rows: how many. Whether all of the filter matches see _queue_matches.
+of delivery; NULL for none. out_rows: how many, 0 once there are no more. Whether all of the filter matches see _queue_matches.
 differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
+    declare v_rank int;
+    declare v_place, v_entry bigint;
+    -- in two parts, so that each is a range of the index
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')), json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
-    into out_entries, out_rows, out_rank, out_place, out_entry
+    into out_entries, out_rows, v_rank, v_place, v_entry
     from (
         select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between out_rank and 32768 and q.scheduled_at <= in_now
-            and (q.ready_rank > out_rank or q.ready_at > out_place or q.ready_at = out_place and q.entry > out_entry)
+        where q.p_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
             and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
                 if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
             or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
                 if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
+    if out_rows = 0 then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
+            json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')), json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+        into out_entries, out_rows, v_rank, v_place, v_entry
+        from (
+            select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
+            where q.p_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
+                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
+                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+            order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
+    end if;
+    if out_rows > 0 then
+        set out_rank = v_rank, out_place = v_place, out_entry = v_entry;
+    end if;
 end;
 --;
 drop procedure if exists _queue_look_due;
@@ -4438,9 +4457,10 @@ begin
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
         end if;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
-        while v_rows = v_many and out_number < in_max do
+        while v_rows > 0 and out_number < in_max do
             call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+            set v_many = least(4 * v_many, greatest(in_max, 5000));
         end while;
     end if;
     set out_entries = nullif(out_entries, '[]');
@@ -4490,7 +4510,7 @@ begin
     call _queue_first_of(in_where, v_path, v_text, v_number);
     parts: loop
         set v_found = 0, v_rows = 1000;
-        while v_rows = 1000 and v_found < in_most do
+        while v_rows > 0 and v_found < in_most do
             if v_line then
                 call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
             else
