@@ -13,7 +13,7 @@ years, default null: never): the kind goes, with its settings, subscriptions and
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
 messages are held it stays; filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
-Turning it on indexes what the kind has, some thousand messages a second; what another transaction has pushed by then and not committed is
+Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
 indexed by the next queue_define that has it. Seconds
 count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
