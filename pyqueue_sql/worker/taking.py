@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyqueue_sql.errors import QueueError
 from pyqueue_sql.worker.board import Board, Delivery
@@ -139,7 +139,9 @@ class Taker:
 
     async def _reserve(self, kind: str, room: int) -> list[Delivery]:
         handler = self._handlers[kind]
-        given = {} if handler.timeout_seconds is None else {"timeout_seconds": handler.timeout_seconds}
+        given: dict[str, Any] = (
+            {} if handler.timeout_seconds is None else {"timeout_seconds": handler.timeout_seconds}
+        )
         began = time.monotonic()
         try:
             messages = await self._takes.call(

@@ -190,6 +190,7 @@ source routines/_queue_first_of.sql
 source routines/_queue_matches.sql
 source routines/_queue_index.sql
 source routines/_queue_index_all.sql
+source routines/_queue_index_keys.sql
 source routines/_queue_forget_terms.sql
 source routines/_queue_prune_terms.sql
 source routines/_queue_define_filter.sql

@@ -79,6 +79,7 @@ revoke all on function
     _queue_group_options(text, jsonb, jsonb),
     _queue_held(text, bigint, bigint[], bigint),
     _queue_index(bigint[]),
+    _queue_index_keys(text, text[], text[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_is_alive(integer, integer, bigint, bigint),

@@ -95,6 +95,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_slot_pushed.sql
 \ir routines/_queue_terms.sql
 \ir routines/_queue_index.sql
+\ir routines/_queue_index_keys.sql
 \ir routines/_queue_put_onto.sql
 \ir routines/_queue_put.sql
 \ir routines/_queue_line.sql

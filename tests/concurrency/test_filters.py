@@ -1,4 +1,4 @@
-"""Filters with many consumers at once (row M4): each message once, whatever is replaced, given back or pushed meanwhile."""
+"""Filters with many consumers at once (row M4): each message once, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILTERS: list[dict[str, Any] | None] = [
 
 
 @pytest.mark.parametrize("indexed", [False, True], ids=["scanned", "indexed"])
-def test_M4_consumers_with_overlapping_filters_get_each_message_once(
+def test_consumers_with_overlapping_filters_get_each_message_once(
     queue: Session, connect: Connect, indexed: bool
 ) -> None:
     queue.define("job", filter_index=indexed)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Session
 
 
+@pytest.mark.mission("E3")
 def test_A1_many_consumers_read_one_queue_and_a_message_goes_to_one_of_them(
     queue: Session, connect: Connect
 ) -> None:

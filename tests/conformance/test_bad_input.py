@@ -200,7 +200,7 @@ def parameters() -> Iterator[Parameter]:
         lambda q, k, v: q.pop(k, where=v),
         lambda q, k, v: q.peek(k, where=v),
     ):
-        yield Parameter("where", hostile.HEADERS, is_where, call)
+        yield Parameter("where", hostile.SCALARS_WANTED, is_where, call)
 
 
 def numbers() -> Iterator[Parameter]:

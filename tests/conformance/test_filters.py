@@ -1,4 +1,4 @@
-"""Filters (row M4): a receiver takes only what its filter matches, with an index of the kind's values and without."""
+"""Filters (row M4): a receiver takes only what its filter matches, with an index and without."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def test_M4_wherever_messages_come_from_a_filter_finds_them(
 
 
 @INDEXED
-def test_M4_a_message_that_ends_any_way_is_found_no_more(queue: Session, clock: Clock, indexed: bool) -> None:
+def test_M4_a_message_that_ends_any_way_is_found_no_more(queue: Session, indexed: bool) -> None:
     queue.define("job", filter_index=indexed)
     where = {"t": 1}
     for key in "abcde":

@@ -112,7 +112,7 @@ def test_a_kind_that_does_not_ask_for_it_keeps_nothing(queue: Session) -> None:
     assert queue.history() == []
 
 
-def test_C4_it_goes_by_age_and_the_live_queue_stays(queue: Session, clock: Clock) -> None:
+def test_C4_M6_it_goes_by_age_and_the_live_queue_stays(queue: Session, clock: Clock) -> None:
     queue.define("mail", history_seconds=60)
     for key in ("old", "new"):
         queue.push("mail", key, 1)

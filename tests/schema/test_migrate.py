@@ -36,6 +36,7 @@ def test_down_leaves_nothing(empty_url: str):
     assert migrate.current(empty_url) is None
 
 
+@pytest.mark.mission("E1")
 def test_down_twice_and_up_again(empty_url: str):
     migrate.downgrade(empty_url)
     migrate.upgrade(empty_url)

@@ -91,7 +91,7 @@ select q.entry, t.term, q.ready_at
 from (select (_queue_terms('picked', '{"all": 1}'))[1] as term) a
 cross join delayed_queue q cross join lateral (values (a.term), (q.entry)) t (term)
 where q.p_kind = 'picked';
-select _queue_index(array(select q.entry from delayed_queue q where q.p_kind = 'picked' and q.p_key = 'picked500'))
+select _queue_index(array(select q.entry from delayed_queue q where q.p_key = 'picked500'))
 """
 
 LIMITED = """
@@ -310,9 +310,9 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_ack grouped": lambda plans: member(plans, "select * from queue_ack(%s)"),
     "queue_move grouped": lambda plans: member(plans, "select * from queue_move(%s, 'other')"),
     "queue_reserve where": query(
-        """select * from queue_reserve('picked', 'w', 10, '{"where": {"all": 1, "n": 500}}')"""
+        """select * from queue_reserve('picked', 'w', 10, '{"where": {"n": 500}}')"""
     ),
-    "queue_pop where": query("""select * from queue_pop('picked', 10, '{"where": {"all": 1, "n": 500}}')"""),
+    "queue_pop where": query("""select * from queue_pop('picked', 10, '{"where": {"n": 500}}')"""),
     "queue_push where": query(
         """select * from queue_push('picked', 'picked7', '{"n": 7}', '{"on_duplicate": "replace"}')"""
     ),
@@ -385,6 +385,10 @@ def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
         where = Jsonb({"where": {"all": 1, "n": 400}})
         rows, nodes = plans.run("select p_key from queue_reserve('picked', 'w', 5, %s)", where)
         assert rows == [("picked400",)]
+        # some calls tidy up
+        nodes = [
+            node for node in nodes if node.kind.endswith("Scan") and "array_agg(distinct" not in node.query
+        ]
         read = [
             node.touched for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")
         ]

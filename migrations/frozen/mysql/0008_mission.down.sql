@@ -120,6 +120,8 @@ drop procedure if exists _queue_prune_terms;
 --;
 drop procedure if exists _queue_forget_terms;
 --;
+drop procedure if exists _queue_index_keys;
+--;
 drop procedure if exists _queue_index_all;
 --;
 drop procedure if exists _queue_index;

@@ -2834,7 +2834,7 @@ out_outcomes: a letter a message, in their order: c for created, i for ignored, 
 characters a message, the key that was made where it came without; NULL where none was.'
 begin
     declare v_now, v_at bigint;
-    declare v_keeps, v_draining boolean default false;
+    declare v_keeps, v_draining, v_filter boolean default false;
     declare v_headers longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
@@ -2844,7 +2844,7 @@ begin
     call _queue_check_kind(in_kind, 95, 'kind');
     call _queue_check_messages(in_messages);
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining into v_keeps, v_draining
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining, k.filter_index into v_keeps, v_draining, v_filter
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -2856,6 +2856,9 @@ begin
     end if;
     if out_outcomes is null then
         call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);
+        if v_filter then
+            call _queue_index_keys(in_kind, in_messages, out_outcomes, out_made);
+        end if;
     end if;
 end;
 --;
@@ -2919,7 +2922,7 @@ differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_place, v_number int;
-    declare v_plain, v_deep, v_follows, v_ordered, v_filter, v_done boolean default false;
+    declare v_plain, v_deep, v_follows, v_ordered, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
@@ -2943,7 +2946,7 @@ begin
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
         v_default_max_attempts, v_default_on_duplicate);
-    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index into v_shape, v_since, v_filter
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
     set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
         v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'),
@@ -2986,9 +2989,6 @@ begin
             v_on_duplicate, v_since, v_put_at, v_outcome);
         if (v_follows or v_ordered) and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
-        end if;
-        if v_filter and v_outcome in ('created', 'replaced') then
-            call _queue_index(null, in_kind, v_key);
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
@@ -4630,7 +4630,7 @@ begin
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
     select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by char_length(w.c) desc, w.p limit 1;
+    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
     if v_value regexp '^[-0-9]' then
         set out_number = v_value + 0e0;
     else
@@ -4727,6 +4727,35 @@ begin
             leave messages;
         end if;
         call _queue_index(v_entry, null, null);
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_index_keys;
+--;
+create procedure _queue_index_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
+    comment 'Puts what a batch has pushed into the index of filters, see _queue_index.
+in_kind: the kind. in_messages: the batch. in_outcomes, in_made: see _queue_push_many.
+Locks: none but what it changes.
+differs: PostgreSQL''s is given the keys.'
+begin
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_done boolean default false;
+    declare c cursor for
+        select distinct if(j.p_key is null, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4), j.p_key) as one
+        from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) j
+        where substr(in_outcomes, j.place, 1) in ('c', 'r') order by one;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_key;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_index(null, in_kind, v_key);
     end loop;
     close c;
 end;
@@ -4828,22 +4857,41 @@ create procedure _queue_look_line(in in_kind text character set utf8mb4 collate 
     comment 'Looks through the ready line for messages that a filter may match, without a lock.
 in_kind: the kind. in_now: what is scheduled later than that is passed over. in_many: how many. in_path, in_text, in_number: see _queue_first_of.
 out_rank, out_place, out_entry: from behind which place on, and that of the last one found. out_entries: a JSON array of entries, in the order
-of delivery; NULL for none. out_rows: how many. Whether all of the filter matches see _queue_matches.
+of delivery; NULL for none. out_rows: how many, 0 once there are no more. Whether all of the filter matches see _queue_matches.
 differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
+    declare v_rank int;
+    declare v_place, v_entry bigint;
+    -- in two parts, so that each is a range of the index
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')), json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
-    into out_entries, out_rows, out_rank, out_place, out_entry
+    into out_entries, out_rows, v_rank, v_place, v_entry
     from (
         select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between out_rank and 32768 and q.scheduled_at <= in_now
-            and (q.ready_rank > out_rank or q.ready_at > out_place or q.ready_at = out_place and q.entry > out_entry)
+        where q.p_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
             and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
                 if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
             or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
                 if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
+    if out_rows = 0 then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
+            json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')), json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+        into out_entries, out_rows, v_rank, v_place, v_entry
+        from (
+            select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
+            where q.p_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
+                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
+                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+            order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
+    end if;
+    if out_rows > 0 then
+        set out_rank = v_rank, out_place = v_place, out_entry = v_entry;
+    end if;
 end;
 --;
 drop procedure if exists _queue_look_due;
@@ -5048,9 +5096,10 @@ begin
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
         end if;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
-        while v_rows = v_many and out_number < in_max do
+        while v_rows > 0 and out_number < in_max do
             call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+            set v_many = least(4 * v_many, greatest(in_max, 5000));
         end while;
     end if;
     set out_entries = nullif(out_entries, '[]');
@@ -5100,7 +5149,7 @@ begin
     call _queue_first_of(in_where, v_path, v_text, v_number);
     parts: loop
         set v_found = 0, v_rows = 1000;
-        while v_rows = 1000 and v_found < in_most do
+        while v_rows > 0 and v_found < in_most do
             if v_line then
                 call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
             else
@@ -8078,7 +8127,7 @@ messages are held it stays. max_reserved (1 to 10000, default null: any number):
 takes that is under way when the first limit is set isn''t counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
 and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
 used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
-Turning it on indexes what the kind has, some thousand messages a second; what another transaction has pushed by then and not committed is
+Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
 indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.

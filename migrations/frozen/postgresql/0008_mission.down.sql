@@ -124,6 +124,8 @@ drop function _queue_enter(tid[], boolean, bigint);
 --;
 drop function _queue_forget_terms(bigint[]);
 --;
+drop function _queue_index_keys(text, text[], text[]);
+--;
 drop function _queue_index(bigint[]);
 --;
 drop function _queue_terms(text, jsonb);

@@ -1187,6 +1187,18 @@ $$Puts messages into the index of filters, those of kinds that have one (filter_
 in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every filter finds it.
 Locks: none but what it changes.$$;
 --;
+create or replace function _queue_index_keys(in_kind text, in_keys text[], in_outcomes text[]) returns void language plpgsql as $$
+begin
+    perform _queue_index(array(
+        select q.entry from unnest(in_keys, in_outcomes) r (p_key, outcome) join delayed_queue q on q.p_kind = in_kind and q.p_key = r.p_key
+        where r.outcome in ('created', 'replaced')));
+end $$;
+--;
+comment on function _queue_index_keys(text, text[], text[]) is
+$$Puts what a batch has pushed into the index of filters, see _queue_index.
+in_kind: the kind. in_keys, in_outcomes: of each message of the batch.
+Locks: none but what it changes.$$;
+--;
 create or replace function _queue_put_onto(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_headers jsonb, in_now bigint, in_scheduled_at bigint, in_on_duplicate text) returns text language plpgsql as $$
 declare
@@ -4805,13 +4817,8 @@ begin
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
-            perform _queue_enrol(v_groups, v_entries);
+            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end;
             perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
-            if v_kind.filter_index then
-                perform _queue_index(array(
-                    select q.entry from unnest(v_keys, v_outcomes) r (p_key, outcome) join delayed_queue q on q.p_kind = in_kind and q.p_key = r.p_key
-                    where r.outcome in ('created', 'replaced')));
-            end if;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -6575,7 +6582,7 @@ messages are held it stays. max_reserved (1 to 10000, default null: any number):
 takes that is under way when the first limit is set isn't counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
 and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn't
 used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
-Turning it on indexes what the kind has, some thousand messages a second; what another transaction has pushed by then and not committed is
+Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
 indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
@@ -7022,6 +7029,7 @@ revoke all on function
     _queue_group_options(text, jsonb, jsonb),
     _queue_held(text, bigint, bigint[], bigint),
     _queue_index(bigint[]),
+    _queue_index_keys(text, text[], text[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_is_alive(integer, integer, bigint, bigint),

@@ -10,7 +10,7 @@ begin
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
     select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by char_length(w.c) desc, w.p limit 1;
+    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
     if v_value regexp '^[-0-9]' then
         set out_number = v_value + 0e0;
     else

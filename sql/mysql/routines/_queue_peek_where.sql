@@ -17,7 +17,7 @@ begin
     call _queue_first_of(in_where, v_path, v_text, v_number);
     parts: loop
         set v_found = 0, v_rows = 1000;
-        while v_rows = 1000 and v_found < in_most do
+        while v_rows > 0 and v_found < in_most do
             if v_line then
                 call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
             else

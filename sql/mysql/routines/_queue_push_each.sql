@@ -9,7 +9,7 @@ differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_place, v_number int;
-    declare v_plain, v_deep, v_follows, v_ordered, v_filter, v_done boolean default false;
+    declare v_plain, v_deep, v_follows, v_ordered, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
@@ -33,7 +33,7 @@ begin
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
         v_default_max_attempts, v_default_on_duplicate);
-    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index into v_shape, v_since, v_filter
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
     set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
         v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'),
@@ -76,9 +76,6 @@ begin
             v_on_duplicate, v_since, v_put_at, v_outcome);
         if (v_follows or v_ordered) and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
-        end if;
-        if v_filter and v_outcome in ('created', 'replaced') then
-            call _queue_index(null, in_kind, v_key);
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;

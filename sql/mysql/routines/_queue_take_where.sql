@@ -39,9 +39,10 @@ begin
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
         end if;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
-        while v_rows = v_many and out_number < in_max do
+        while v_rows > 0 and out_number < in_max do
             call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+            set v_many = least(4 * v_many, greatest(in_max, 5000));
         end while;
     end if;
     set out_entries = nullif(out_entries, '[]');

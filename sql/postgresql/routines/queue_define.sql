@@ -75,7 +75,7 @@ messages are held it stays. max_reserved (1 to 10000, default null: any number):
 takes that is under way when the first limit is set isn't counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
 and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn't
 used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
-Turning it on indexes what the kind has, some thousand messages a second; what another transaction has pushed by then and not committed is
+Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
 indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.

@@ -83,13 +83,8 @@ begin
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
-            perform _queue_enrol(v_groups, v_entries);
+            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end;
             perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
-            if v_kind.filter_index then
-                perform _queue_index(array(
-                    select q.entry from unnest(v_keys, v_outcomes) r (p_key, outcome) join delayed_queue q on q.p_kind = in_kind and q.p_key = r.p_key
-                    where r.outcome in ('created', 'replaced')));
-            end if;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again

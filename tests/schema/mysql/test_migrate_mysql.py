@@ -55,6 +55,7 @@ def test_down_leaves_nothing(innodb_url: str):
     assert migrate.current(innodb_url) is None
 
 
+@pytest.mark.mission("E1")
 def test_down_twice_and_up_again(innodb_url: str):
     migrate.downgrade(innodb_url)
     migrate.upgrade(innodb_url)
