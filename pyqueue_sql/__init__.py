@@ -13,6 +13,7 @@ from pyqueue_sql.errors import (
 )
 from pyqueue_sql.models import (
     Ended,
+    Event,
     Group,
     Grouped,
     Heartbeat,
@@ -21,6 +22,8 @@ from pyqueue_sql.models import (
     Message,
     Outcome,
     Pushed,
+    Reader,
+    ReadUpTo,
     Reaped,
     Redriven,
     Schedule,
@@ -37,6 +40,7 @@ __all__ = [
     "UNSET",
     "AsyncQueue",
     "Ended",
+    "Event",
     "Group",
     "Grouped",
     "Heartbeat",
@@ -52,6 +56,8 @@ __all__ = [
     "Pushed",
     "Queue",
     "QueueError",
+    "ReadUpTo",
+    "Reader",
     "Reaped",
     "Redriven",
     "Refused",

@@ -161,6 +161,8 @@ class DefineOptions(TypedDict, total=False):
     """Fields that a payload must have, and their types: string, number, integer, boolean, object or array."""
     expires_seconds: float | None
     """It goes, with its messages, when it is unused for so long; None: never."""
+    log_seconds: float | None
+    """For how long the log that `read` reads keeps what came in and ended; 0: not at all."""
 
 
 class ScheduleOptions(TypedDict, total=False):

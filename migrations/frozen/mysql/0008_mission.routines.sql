@@ -6081,7 +6081,7 @@ of required fields and their types, string, number, integer, boolean, object or 
 years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. Seconds
+messages are held it stays; log_seconds (0 to 10 years, default 0): for how long what comes in and ends stays in the log, see queue_read. Seconds
 count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
@@ -6315,8 +6315,8 @@ end;
 drop procedure if exists queue_prune;
 --;
 create procedure queue_prune(in in_max_rows bigint)
-    comment 'Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
-their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
+    comment 'Clears away what is past its time, in chunks: history, remembered keys and log older than history_seconds, dedup_seconds and
+log_seconds of their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
 past their keep_seconds, and counters, which it folds. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.

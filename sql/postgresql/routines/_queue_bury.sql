@@ -29,6 +29,7 @@ begin
         perform _queue_wake(v_kind);
         insert into queue_count (p_kind, pushed, dead) values (v_dead.p_kind, (v_dead.source_kind is null)::integer, 1);
         perform _queue_keep(v_dead, 'dead', v_kind, in_now);
+        perform _queue_log(array[v_letter], 'pushed', in_now);
         if v_dead.member is not null then
             v_members := v_members || v_dead.member;
             v_letters := v_letters || v_letter;

@@ -6,6 +6,7 @@ declare
     v_shape jsonb;
     v_since bigint;
     v_draining boolean;
+    v_logs boolean;
     v_options record;
     v_put record;
 begin
@@ -13,7 +14,7 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key);
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining into v_shape, v_since, v_draining
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.log_seconds > 0 into v_shape, v_since, v_draining, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -45,6 +46,9 @@ begin
     if outcome = 'created' and in_options ->> 'group' is not null then
         perform _queue_enrol(array[in_options ->> 'group'], array(
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
+    end if;
+    if v_logs then
+        perform _queue_log_put(in_kind, v_key, outcome, in_options ->> 'on_duplicate', v_now);
     end if;
 end $$;
 

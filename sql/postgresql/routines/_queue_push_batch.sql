@@ -4,6 +4,7 @@ declare
     v_default record;
     v_route constant jsonb := _queue_route(in_options);
     v_since bigint;
+    v_logs boolean;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
@@ -11,8 +12,8 @@ declare
     v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (k.dedup_seconds * 1000000)::bigint into v_since
-    from queue_kind k where k.p_kind = in_kind and k.dedup_seconds > 0;
+    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.log_seconds > 0 into v_since, v_logs
+    from queue_kind k where k.p_kind = in_kind and (k.dedup_seconds > 0 or k.log_seconds > 0);
     with e as materialized (
         -- most messages are a key and a payload: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
@@ -51,6 +52,9 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
         perform _queue_enrol(v_groups, v_members);
+    end if;
+    if v_logs then
+        perform _queue_log(v_entries, 'pushed', in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end

@@ -14,6 +14,7 @@ begin
         v_kind.dedup_seconds := 0;
         v_kind.history_seconds := 0;
         v_kind.draining := false;
+        v_kind.log_seconds := 0;
     end if;
     return v_kind;
 end $$;

@@ -5,7 +5,7 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_keeps constant boolean := exists (
-        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0);
+        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0);
     v_receipts record;
     v_outcomes text[];
     v_each text[];
@@ -49,8 +49,13 @@ begin
         where v_keeps order by 2, 1
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
     select coalesce(array_agg(d.place), '{}') as places,
-        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again
+        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
+        array_agg(d.p_kind) filter (where v_keeps) as kinds, array_agg((d.message).p_key) filter (where v_keeps) as keys,
+        array_agg((d.message).entry) filter (where v_keeps) as entries
     into v_done from d;
+    if v_keeps then
+        perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
+    end if;
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;

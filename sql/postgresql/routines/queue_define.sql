@@ -7,7 +7,8 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
-        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds}');
+        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds,
+        log_seconds}');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -30,22 +31,24 @@ begin
         then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
     v_kind.expires_seconds := case when in_options ? 'expires_seconds'
         then _queue_number(in_options, 'expires_seconds', 1, 315360000) else v_kind.expires_seconds end;
+    v_kind.log_seconds := case when in_options ? 'log_seconds'
+        then coalesce(_queue_number(in_options, 'log_seconds', 0, 315360000), 0) else v_kind.log_seconds end;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
     end if;
     insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds, jitter,
-        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds)
+        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds, log_seconds)
     values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
         v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
-        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds)
+        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.log_seconds)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
         backoff_max_seconds = excluded.backoff_max_seconds, jitter = excluded.jitter,
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
-        expires_seconds = excluded.expires_seconds;
+        expires_seconds = excluded.expires_seconds, log_seconds = excluded.log_seconds;
     if v_kind.expires_seconds is not null then
         insert into queue_use (p_kind, used_at) values (in_kind, v_now);
         perform _queue_expire(v_now, 1000);
@@ -64,7 +67,7 @@ of required fields and their types, string, number, integer, boolean, object or 
 years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
 queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
 queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. Seconds
+messages are held it stays; log_seconds (0 to 10 years, default 0): for how long what comes in and ends stays in the log, see queue_read. Seconds
 count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.

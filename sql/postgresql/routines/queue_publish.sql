@@ -9,6 +9,7 @@ declare
     v_kinds text[];
     v_kind record;
     v_made bigint[];
+    v_logs boolean;
     v_onto jsonb;
     v_options record;
 begin
@@ -19,13 +20,16 @@ begin
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
-        select k.p_kind, k.payload_shape, k.draining from queue_kind k
-        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining) order by k.p_kind
+        select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0 as logs from queue_kind k
+        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.log_seconds > 0) order by k.p_kind
     loop
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic, format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
         end if;
-        perform _queue_check_fit(v_kind.payload_shape, in_payload, format('payload for "%s"', left(v_kind.p_kind, 40)));
+        v_logs := v_kind.logs or v_logs;
+        if v_kind.payload_shape is not null then
+            perform _queue_check_fit(v_kind.payload_shape, in_payload, format('payload for "%s"', left(v_kind.p_kind, 40)));
+        end if;
     end loop;
     with i as (
         insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
@@ -47,6 +51,9 @@ begin
     end if;
     if v_options.on_duplicate <> 'ignore' then
         v_onto := _queue_publish_onto(v_kinds, v_made, v_key, in_payload, in_options, v_now);
+    end if;
+    if v_logs then
+        perform _queue_log_published(v_kinds, v_made, v_onto, v_key, v_options.on_duplicate, in_topic, v_now);
     end if;
     return query
         select t.p_kind, v_key, q.scheduled_at,

@@ -64,6 +64,9 @@ begin
                     v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, v_message.message -> 'payload', null,
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
+                if v_kind.log_seconds > 0 then
+                    perform _queue_log_put(in_kind, v_own.p_key, v_outcomes[v_message.n], v_own.on_duplicate, v_now);
+                end if;
             end loop;
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)

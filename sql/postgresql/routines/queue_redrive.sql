@@ -33,6 +33,7 @@ begin
             if num_nonnulls(v_dead.route, v_dead.member) > 0 then
                 perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
             end if;
+            perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
             delete from delayed_queue q where q.entry = v_dead.entry;
             insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
             went := went + 1;

@@ -10,6 +10,7 @@ declare
     v_to constant bigint := coalesce(_queue_instant(in_filter, 'to'), 9223372036854775807);
     v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
+    v_entries bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}', 'filter');
@@ -39,9 +40,11 @@ begin
         from h order by h.p_key, h.finished_at desc, h.entry desc -- of one key the newest
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select (select count(*) from i), (select count(*) from h) - (select count(*) from i) into went, stayed;
+    select (select count(*) from i), (select count(*) from h) - (select count(*) from i), array(select i.entry from i order by i.entry)
+    into went, stayed, v_entries;
     if went > 0 then
         perform _queue_wake(v_to_kind);
+        perform _queue_log(v_entries, 'pushed', v_now);
     end if;
 end $$;
 

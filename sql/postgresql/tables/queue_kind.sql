@@ -13,8 +13,9 @@ create table queue_kind (
     history_seconds     numeric not null default 0,
     payload_shape       jsonb,
     draining            boolean not null default false,
-    expires_seconds     numeric
+    expires_seconds     numeric,
+    log_seconds         numeric not null default 0
 );
 -- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep?)
-create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
+create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0 or log_seconds > 0;
 comment on table queue_kind is 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume.';
