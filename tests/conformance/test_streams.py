@@ -97,7 +97,7 @@ def test_K6_what_comes_in_by_any_way_is_logged(queue: Session, clock: Clock) -> 
     queue.ack(take(queue, "plain")[1])
     die(queue, "plain", "buried", 1)
     queue.schedule("s", "in", 1, every_seconds=10)
-    clock.advance(10)
+    clock.advance(20)
     queue.tick()
     events = on(queue, "in", "r")
     assert [one.key for one in events[:-1]] == [

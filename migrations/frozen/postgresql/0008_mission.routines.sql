@@ -988,6 +988,7 @@ declare
     v_group queue_group;
     v_kind text;
     v_failed boolean;
+    v_put record;
 begin
     select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at is null for update;
     if not found then
@@ -1007,12 +1008,13 @@ begin
     delete from queue_group_slot s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
-        perform _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
+        v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
             select jsonb_agg(jsonb_build_object('kind', m.p_kind, 'key', m.p_key, 'outcome', m.outcome)
                 || case when m.result is not null then jsonb_build_object('result', m.result) else '{}' end
                 || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end order by m.member)
             from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
             null, null, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null, 'replace');
+        perform _queue_log_put(v_kind, v_group.then_key, v_put.outcome, 'replace', in_now);
     end if;
 end $$;
 --;
@@ -3223,6 +3225,8 @@ declare
     v_left integer := 1000;
     v_rule queue_recurring;
     v_at bigint;
+    v_key text;
+    v_put record;
 begin
     ticked := 0;
     for v_rule in
@@ -3239,12 +3243,15 @@ begin
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
         while v_at <= v_now and v_left > 0 loop
-            ticked := ticked + (select count(*) from _queue_put(v_rule.p_kind, v_rule.name || '@' || to_char(
-                queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), v_rule.payload, null,
+            v_key := v_rule.name || '@' || to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
+            v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null,
                 nullif(v_rule.push_options -> 'headers', 'null'), coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint,
                 v_now, v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
-                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore') p
-                where p.outcome = 'created');
+                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');
+            if v_put.outcome = 'created' then
+                ticked := ticked + 1;
+                perform _queue_log_put(v_rule.p_kind, v_key, v_put.outcome, null, v_now);
+            end if;
             v_rule.last_at := v_at;
             v_at := _queue_next_tick(v_rule, v_at);
             v_left := v_left - 1;
@@ -3951,15 +3958,17 @@ begin
                     v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, v_message.message -> 'payload', null,
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
-                if v_kind.log_seconds > 0 then
-                    perform _queue_log_put(in_kind, v_own.p_key, v_outcomes[v_message.n], v_own.on_duplicate, v_now);
-                end if;
             end loop;
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries);
+            if v_kind.log_seconds > 0 then
+                perform _queue_log_put(in_kind, v_keys[m.n], v_outcomes[m.n],
+                    coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), v_now)
+                from jsonb_array_elements(in_messages) with ordinality m (message, n);
+            end if;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again

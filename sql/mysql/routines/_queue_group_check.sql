@@ -40,6 +40,7 @@ finishing: begin
             where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
         set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'), concat('{"results": ', coalesce(v_results, '[]'), '}'));
         call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null, 'replace', v_at, v_outcome);
+        call _queue_log_put(v_kind, v_key, v_outcome, 'replace', in_now);
     end if;
 end $$
 delimiter ;

@@ -18,7 +18,7 @@ move: begin
     declare v_attempts, v_max_attempts int;
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_logs boolean;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member
@@ -32,7 +32,7 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
+    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.log_seconds > 0 into v_shape, v_draining, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -59,6 +59,9 @@ move: begin
         call _queue_follow(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
     elseif v_member is not null then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
+    end if;
+    if v_logs then
+        call _queue_log_put(in_to_kind, coalesce(v_other_key, v_key), out_outcome, v_on_duplicate, in_now);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end $$

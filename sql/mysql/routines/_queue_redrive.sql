@@ -31,6 +31,7 @@ begin
         if v_route is not null or v_member is not null then
             call _queue_follow(v_kind, v_key, v_route, v_member);
         end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         call _queue_forget(in_entry);
     end if;
 end $$

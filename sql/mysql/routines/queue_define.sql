@@ -31,7 +31,7 @@ begin
             call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
-                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds'), 'options');
+                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,log_seconds'), 'options');
             call _queue_lock_kinds();
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
@@ -68,9 +68,11 @@ begin
                     coalesce(v_history, default(k.history_seconds)), k.history_seconds),
                 k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
             where k.p_kind = in_kind;
+            call _queue_define_log(in_kind, in_options);
             call _queue_define_expires(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds
+                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
+                k.log_seconds
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;

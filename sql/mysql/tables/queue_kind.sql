@@ -14,6 +14,7 @@ create table if not exists queue_kind (
     payload_shape          json,
     draining               boolean not null default false,
     expires_seconds        decimal(20,6),
+    log_seconds            decimal(20,6) not null default 0,
     primary key (p_kind) -- serves: every routine
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume.';

@@ -64,15 +64,17 @@ begin
                     v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, v_message.message -> 'payload', null,
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
-                if v_kind.log_seconds > 0 then
-                    perform _queue_log_put(in_kind, v_own.p_key, v_outcomes[v_message.n], v_own.on_duplicate, v_now);
-                end if;
             end loop;
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries);
+            if v_kind.log_seconds > 0 then
+                perform _queue_log_put(in_kind, v_keys[m.n], v_outcomes[m.n],
+                    coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), v_now)
+                from jsonb_array_elements(in_messages) with ordinality m (message, n);
+            end if;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
