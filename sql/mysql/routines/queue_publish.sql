@@ -52,7 +52,9 @@ begin
                     call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
                 end if;
                 set v_logs = v_logs or v_log;
-                call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+                if v_shape is not null then
+                    call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+                end if;
             end loop;
             close c;
             call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
