@@ -82,6 +82,7 @@ revoke all on function
     _queue_check_reader(text),
     _queue_events(jsonb),
     _queue_log(bigint[], text, bigint, text, boolean),
+    _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint),
     _queue_log_ended(text[], text[], bigint[], text, text, bigint),
     _queue_log_horizon(),
     _queue_log_known(queue_reader, integer, bigint),

@@ -77,6 +77,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_log_open.sql
 \ir routines/_queue_log.sql
 \ir routines/_queue_log_put.sql
+\ir routines/_queue_log_batch.sql
 \ir routines/_queue_log_ended.sql
 \ir routines/_queue_ended.sql
 \ir routines/_queue_keep.sql

@@ -59,9 +59,11 @@ from (select queue_now() as now) n cross join lateral generate_series(1, %(size)
 select queue_define('past', '{"dedup_seconds": 60, "history_seconds": 60}');
 select queue_define('reply', '{"expires_seconds": 3600}');
 insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, created_at)
-select 'pushed', case when i %% 10 = 0 then i %% 100 / 10 || '.noted' else 'noted' || case when i %% 2 = 0 then 'too' else '' end end,
-    case when i %% 10 = 0 then i %% 100 / 10 || '.noted' end, 'noted' || case when i %% 2 = 0 then 'too' else '' end, i, i, '{}', n.now
-from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
+select 'pushed', coalesce(l.topic, l.kind), l.topic, l.kind, l.i, l.i, '{}', n.now
+from (select queue_now() as now) n cross join lateral (
+    select i, case when i %% 10 = 0 then i %% 100 / 10 || '.noted' end as topic,
+        'noted' || case when i %% 2 = 0 then 'too' else '' end as kind
+    from generate_series(1, %(size)s) i) l;
 insert into queue_log_gone (p_kind, name, event, position)
 select 'gone' || i, 'gone' || i, 'pushed', 1 from generate_series(1, 5) i;
 insert into queue_use (p_kind, used_at)

@@ -26,6 +26,8 @@ drop function _queue_prune_log(text, bigint, bigint);
 --;
 drop function _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint);
 --;
+drop function _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint);
+--;
 drop function _queue_log_ended(text[], text[], bigint[], text, text, bigint);
 --;
 drop function _queue_log_put(text, text, text, text, bigint);

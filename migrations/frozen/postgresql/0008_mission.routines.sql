@@ -758,6 +758,19 @@ held back by a hold comes when it is put in.
 in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
 Locks: as _queue_log_open.$$;
 --;
+create or replace function _queue_log_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[], in_outcomes text[],
+    in_now bigint) returns void language plpgsql as $$
+begin
+    perform _queue_log_put(in_kind, in_keys[m.n], in_outcomes[m.n],
+        coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), in_now)
+    from jsonb_array_elements(in_messages) with ordinality m (message, n);
+end $$;
+--;
+comment on function _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint) is
+$$Appends what a queue_push_many did to the log, in the order of the batch.
+in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: of its messages. in_now: the time of the call.
+Locks: as _queue_log_open.$$;
+--;
 create or replace function _queue_log_ended(in_kinds text[], in_keys text[], in_entries bigint[], in_event text, in_to_kind text,
     in_now bigint) returns void language plpgsql as $$
 begin
@@ -3964,11 +3977,7 @@ begin
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries);
-            if v_kind.log_seconds > 0 then
-                perform _queue_log_put(in_kind, v_keys[m.n], v_outcomes[m.n],
-                    coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), v_now)
-                from jsonb_array_elements(in_messages) with ordinality m (message, n);
-            end if;
+            perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -5582,6 +5591,7 @@ revoke all on function
     _queue_check_reader(text),
     _queue_events(jsonb),
     _queue_log(bigint[], text, bigint, text, boolean),
+    _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint),
     _queue_log_ended(text[], text[], bigint[], text, text, bigint),
     _queue_log_horizon(),
     _queue_log_known(queue_reader, integer, bigint),

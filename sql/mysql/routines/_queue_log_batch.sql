@@ -5,7 +5,7 @@ create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate 
     comment 'Appends what a queue_push_many did to the log, in the order of the batch.
 in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time of the call.
 Locks: as _queue_log_open.
-differs: on PostgreSQL it is a part of queue_push_many, and _queue_log.'
+differs: in_outcomes and in_made are texts.'
 begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcome varchar(10) character set utf8mb4;

@@ -70,11 +70,7 @@ begin
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries);
-            if v_kind.log_seconds > 0 then
-                perform _queue_log_put(in_kind, v_keys[m.n], v_outcomes[m.n],
-                    coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), v_now)
-                from jsonb_array_elements(in_messages) with ordinality m (message, n);
-            end if;
+            perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
