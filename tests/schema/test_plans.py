@@ -140,7 +140,8 @@ def filled(
             if analyzed:
                 conn.execute(
                     "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
-                    " queue_recurring, queue_group, queue_group_slot, queue_group_member, queue_log, queue_log_gone"
+                    " queue_recurring, queue_group, queue_group_slot, queue_group_member,"
+                    " queue_log, queue_log_gone"
                 )
         yield Filled(url, size)
 
