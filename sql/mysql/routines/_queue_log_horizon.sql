@@ -25,12 +25,12 @@ begin
             leave epochs;
         end if;
         set v_locked = null, v_found = 1, v_tries = 0;
-        while v_locked is null and v_found > 0 and v_tries < 3 do -- another reader has it for a moment
+        while v_locked is null and v_found > 0 and v_tries < 6 do -- another reader has it for a moment
             select max(e.id) into v_locked from (
                 select o.id from queue_log_epoch o where o.floor = v_floor and o.id = v_id for update skip locked) e;
             if v_locked is null then
                 select count(*) into v_found from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
-                do sleep(0.0005 * v_tries);
+                do sleep(rand() * 0.0005 * v_tries);
                 set v_tries = v_tries + 1;
             end if;
         end while;
