@@ -28,7 +28,7 @@ LIMITS = "set session innodb_lock_wait_timeout = 20, lock_wait_timeout = 20"
 SESSIONS = "test_session"
 """The table in which a test's sessions have their names."""
 
-KEPT = {"queue_log_epoch", "queue_version", clock.TABLE}
+KEPT = {"queue_version", clock.TABLE}
 _numbers = itertools.count(1)
 
 
@@ -83,7 +83,6 @@ class Databases:
         )
         for table in {table for (table,) in tables} - KEPT:
             self._run(f"truncate {name}.{table}")
-        self._run(f"delete from {name}.queue_log_epoch where floor > 0")
         return f"{self.server.url}/{name}"
 
     def _owner(self, name: str) -> str:

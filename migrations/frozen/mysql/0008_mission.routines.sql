@@ -4919,15 +4919,20 @@ end;
 drop procedure if exists _queue_define_log;
 --;
 create procedure _queue_define_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets log_seconds of a kind.
+    comment 'Sets log_seconds of a kind, and makes the first epoch of the log.
 in_kind, in_options: those of queue_define.
 Errors: PQ002.
 differs: on PostgreSQL it is a part of queue_define.'
 begin
     declare v_log decimal(30,6);
+    declare v_there int;
     if json_contains_path(in_options, 'one', '$.log_seconds') then
         call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
         update queue_kind k set k.log_seconds = coalesce(v_log, 0) where k.p_kind = in_kind;
+        select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
+        if v_there = 0 then
+            insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
+        end if;
     end if;
 end;
 --;
@@ -4947,7 +4952,7 @@ begin
         if v_locked is not null then
             leave epochs;
         elseif v_floor is null or v_floor = 0 then
-            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have the row (0, 0), which somebody has deleted');
+            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have its first row, which somebody has deleted: define the kind again');
         end if;
         -- an old snapshot has epochs that are gone; an older one is as good, and the first one stays
         select e.floor, e.id into v_floor, v_id from queue_log_epoch e

@@ -27,15 +27,14 @@ create table if not exists queue_log (
     comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC.';
 --;
 -- What transactions that append to the log hold a shared lock of, until they end: of the newest row that they see. All of their
--- positions come after its floor. The first one stays.
+-- positions come after its floor. The first one comes with the first kind that has a log, and stays.
+-- differs: PostgreSQL has advisory locks for it.
 create table if not exists queue_log_epoch (
     floor                  bigint not null,
     id                     bigint not null,
     primary key (floor, id) -- serves: queue_push, queue_read
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Up to where open transactions have not appended to the log; internal.';
---;
-insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
 --;
 -- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a reader is told of
 -- what it will never see.

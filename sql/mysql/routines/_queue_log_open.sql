@@ -14,7 +14,7 @@ begin
         if v_locked is not null then
             leave epochs;
         elseif v_floor is null or v_floor = 0 then
-            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have the row (0, 0), which somebody has deleted');
+            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have its first row, which somebody has deleted: define the kind again');
         end if;
         -- an old snapshot has epochs that are gone; an older one is as good, and the first one stays
         select e.floor, e.id into v_floor, v_id from queue_log_epoch e
