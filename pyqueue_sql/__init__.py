@@ -13,6 +13,7 @@ from pyqueue_sql.errors import (
 )
 from pyqueue_sql.models import (
     Ended,
+    Event,
     Group,
     Grouped,
     Heartbeat,
@@ -21,6 +22,8 @@ from pyqueue_sql.models import (
     Message,
     Outcome,
     Pushed,
+    Reader,
+    ReadUpTo,
     Reaped,
     Redriven,
     Schedule,
@@ -38,6 +41,7 @@ __all__ = [
     "UNSET",
     "AsyncQueue",
     "Ended",
+    "Event",
     "Group",
     "Grouped",
     "Heartbeat",
@@ -53,6 +57,8 @@ __all__ = [
     "Pushed",
     "Queue",
     "QueueError",
+    "ReadUpTo",
+    "Reader",
     "Reaped",
     "Redriven",
     "Refused",

@@ -1,6 +1,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Generic, Unpack
+from typing import Any, Generic, Literal, Unpack
 
 import aiomysql  # pyright: ignore[reportMissingTypeStubs]
 import psycopg
@@ -9,6 +9,8 @@ from typing_extensions import TypeVar
 
 from pyqueue_sql.models import (
     Ended,
+    Event,
+    EventName,
     Group,
     Grouped,
     Heartbeat,
@@ -17,6 +19,8 @@ from pyqueue_sql.models import (
     Message,
     Outcome,
     Pushed,
+    Reader,
+    ReadUpTo,
     Reaped,
     Redriven,
     RemoveOutcome,
@@ -140,3 +144,15 @@ class AsyncQueue(Generic[C]):
     async def groups(self) -> list[Group]: ...
     async def semaphore(self, name: str, capacity: int | None) -> None: ...
     async def semaphores(self) -> list[Semaphore]: ...
+    async def read(
+        self,
+        name: str,
+        reader: str,
+        max_messages: int = 1,
+        *,
+        start: Literal["oldest", "now"] | None = None,
+        events: Iterable[EventName] | None = None,
+    ) -> list[Event]: ...
+    async def read_ack(self, reader: str, position: int) -> ReadUpTo: ...
+    async def read_end(self, reader: str) -> bool: ...
+    async def readers(self) -> list[Reader]: ...

@@ -12,6 +12,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pyqueue_sql.models import (
     Ended,
+    Event,
     Group,
     Grouped,
     Heartbeat,
@@ -20,6 +21,8 @@ from pyqueue_sql.models import (
     Message,
     Outcome,
     Pushed,
+    Reader,
+    ReadUpTo,
     Reaped,
     Redriven,
     RemoveOutcome,
@@ -98,7 +101,7 @@ _KIND = _columns(
     "p_kind, timeout_seconds number, max_attempts, backoff_seconds number, backoff_factor number,"
     " backoff_max_seconds number, jitter number, dead_letter_kind, paused boolean,"
     " dedup_seconds number, history_seconds number, payload_shape json, draining boolean,"
-    " expires_seconds number, max_reserved, rate_per_second number, filter_index boolean"
+    " expires_seconds number, max_reserved, rate_per_second number, filter_index boolean, log_seconds number"
 )
 _STATS = _columns(
     "p_kind, paused boolean, ready count, scheduled count, reserved count, expired count, waiting count,"
@@ -184,6 +187,21 @@ _SCHEDULES = Relation(
         " next_at timestamp, last_at timestamp"
     ),
     order="name",
+)
+_READ = Routine(
+    "queue_read",
+    ("text", "text", "integer", "json"),
+    _columns(
+        "position, event, topic, p_kind, p_key, entry, payload json, payload_bytes, headers json, to_kind,"
+        " created_at"
+    ),
+)
+_READ_ACK = Routine("queue_read_ack", ("text", "bigint"), _columns("reader, position"))
+_READ_END = Routine("queue_read_end", ("text",), _CHANGED, scalar=True)
+_READERS = Relation(
+    "queue_readers",
+    _columns("reader, name, events, position, behind count, missed, created_at timestamp"),
+    order="reader",
 )
 _STATS_OF_ALL = Relation("queue_stats", _STATS, order="p_kind")
 _STATS_OF_ONE = Relation("queue_stats", _STATS, ("p_kind",))
@@ -288,6 +306,18 @@ def _semaphores(rows: Sequence[Row]) -> list[Semaphore]:
 
 def _nothing(rows: Sequence[Row]) -> None:
     assert rows
+
+
+def _read(rows: Sequence[Row]) -> list[Event]:
+    return [Event(*row) for row in rows]
+
+
+def _read_up_to(rows: Sequence[Row]) -> ReadUpTo:
+    return ReadUpTo(*rows[0])
+
+
+def _readers(rows: Sequence[Row]) -> list[Reader]:
+    return [Reader(*row) for row in rows]
 
 
 def _scalar(rows: Sequence[Row]) -> Any:
@@ -541,3 +571,23 @@ def semaphore(name: str, capacity: int | None) -> Call[None]:
 def semaphores() -> Call[list[Semaphore]]:
     """Look at the semaphores."""
     return Call(_SEMAPHORES, (), _semaphores)
+
+
+def read(name: str, reader: str, max_messages: int, options: Mapping[str, Any]) -> Call[list[Event]]:
+    """Read the log."""
+    return Call(_READ, (name, reader, max_messages, render(options)), _read)
+
+
+def read_ack(reader: str, position: int) -> Call[ReadUpTo]:
+    """Say up to where a reader is done."""
+    return Call(_READ_ACK, (reader, position), _read_up_to)
+
+
+def read_end(reader: str) -> Call[bool]:
+    """Forget a reader."""
+    return Call(_READ_END, (reader,), _scalar)
+
+
+def readers() -> Call[list[Reader]]:
+    """Look at the readers."""
+    return Call(_READERS, (), _readers)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Unpack
 
 from pyqueue_sql import call, through
 from pyqueue_sql.models import (
     Ended,
+    Event,
+    EventName,
     Group,
     Grouped,
     Heartbeat,
@@ -16,6 +18,8 @@ from pyqueue_sql.models import (
     Message,
     Outcome,
     Pushed,
+    Reader,
+    ReadUpTo,
     Reaped,
     Redriven,
     RemoveOutcome,
@@ -508,3 +512,42 @@ class Queue(Generic[C]):
     def semaphores(self) -> list[Semaphore]:
         """Look at the semaphores, by name."""
         return self._run(call.semaphores())
+
+    def read(
+        self,
+        name: str,
+        reader: str,
+        max_messages: int = 1,
+        *,
+        start: Literal["oldest", "now"] | None = None,
+        events: Iterable[EventName] | None = None,
+    ) -> list[Event]:
+        """Read the log of the kinds that have one (`log_seconds`) from where a reader left off.
+
+        Args:
+            name: a kind, a topic, or a pattern as in `subscribe`.
+            reader: whose place it is; its first read makes it.
+            max_messages: how many events at most.
+            start: where a new reader begins; at the oldest that is kept unless given.
+            events: which it wants to see, now and later; those that are messages unless given.
+
+        Returns:
+            The events, in the order of the log. The next read begins at the same place until `read_ack`.
+
+        Raises:
+            Refused: the log has lost what it hasn't read, see `Reader.missed`; or it reads another name.
+        """
+        options = {"from": start, "events": None if events is None else list(events)}
+        return self._run(call.read(name, reader, max_messages, options))
+
+    def read_ack(self, reader: str, position: int) -> ReadUpTo:
+        """Say that a reader is done up to a position; returns its place, which never goes back."""
+        return self._run(call.read_ack(reader, position))
+
+    def read_end(self, reader: str) -> bool:
+        """Forget a reader and its place; returns whether there was one."""
+        return self._run(call.read_end(reader))
+
+    def readers(self) -> list[Reader]:
+        """Look at the readers of the log, by name."""
+        return self._run(call.readers())

@@ -20,6 +20,7 @@ ReceiptOutcome = Literal["acked", "extended", "retry", "dead", "moved", "duplica
 CatchUp = Literal["all", "last", "skip"]
 EndOutcome = Literal["acked", "popped", "moved", "dead", "removed"]
 GroupState = Literal["open", "closed", "done", "failed"]
+EventName = Literal["pushed", "replaced", "acked", "popped", "moved", "dead", "removed"]
 State = Literal["scheduled", "ready", "reserved", "expired", "waiting"]
 
 
@@ -147,6 +148,8 @@ class Kind:
     """How many are delivered in a second; None: any number."""
     filter_index: bool
     """Whether `where` of `reserve` has an index."""
+    log_seconds: float
+    """How long the log that `read` reads keeps what came in and ended; 0: not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,3 +344,50 @@ class Group:
     dead: int
     created_at: datetime
     finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened in a kind that has a log."""
+
+    position: int
+    """Its place in the log, for `read_ack`."""
+    event: EventName
+    topic: str | None
+    """Where it was published; None: it was not."""
+    kind: str
+    key: str
+    entry: int
+    payload: Any
+    """Of what came in; None for an end."""
+    payload_bytes: bytes | None
+    headers: dict[str, Any] | None
+    to_kind: str | None
+    """Where it was moved or buried."""
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUpTo:
+    """The place of a reader."""
+
+    reader: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A reader of the log."""
+
+    reader: str
+    name: str
+    """The kind, topic or pattern that it reads."""
+    events: str
+    """Those that it wants to see, with a comma between them."""
+    position: int
+    """It is done up to there."""
+    behind: int
+    """How many positions were drawn since, so that it has at most so many events to read."""
+    missed: int | None
+    """Up to where the log has lost what it hasn't read; it goes on once it acks that."""
+    created_at: datetime

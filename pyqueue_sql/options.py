@@ -171,6 +171,8 @@ class DefineOptions(TypedDict, total=False):
     """How many are delivered in a second, after a pause a second's worth at once; None: any number."""
     filter_index: bool | None
     """An index for `where` of `reserve`, so that messages that are seldom asked for needn't be looked for."""
+    log_seconds: float | None
+    """For how long the log that `read` reads keeps what came in and ended; 0: not at all."""
 
 
 class ScheduleOptions(TypedDict, total=False):

@@ -12,6 +12,7 @@ from pyqueue_sql.cli import (
     producers,
     recurring,
     schema,
+    streams,
     worker,
     workers,
 )
@@ -60,6 +61,7 @@ main.add_section("See it at work", (demo,))
 main.add_section("Schema", schema.COMMANDS)
 main.add_section("Producers", producers.COMMANDS)
 main.add_section("Consumers", (*worker.COMMANDS, *consumers.COMMANDS, *workers.CONSUMERS))
+main.add_section("Readers", streams.COMMANDS)
 main.add_section("Spark", (pipeline.pipeline,))
 main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS, *workers.OPERATORS))
 main.add_section("By itself", recurring.COMMANDS)

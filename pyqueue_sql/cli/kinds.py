@@ -39,6 +39,7 @@ TABLE = (
 @click.option("--dead-letter-kind", help="Where the dead go; KIND.dead unless given.")
 @click.option("--dedup", "dedup_seconds", type=float, help="Seconds that a key is remembered after its end.")
 @click.option("--history", "history_seconds", type=float, help="Seconds that what ended is kept.")
+@click.option("--log", "log_seconds", type=float, help="Seconds that the event log keeps what happened.")
 @click.option("--expires", "expires_seconds", type=float, help="It goes when unused for so many seconds.")
 @click.option("--max-reserved", type=int, help="How many may be held at once, by all consumers together.")
 @click.option("--rate", "rate_per_second", type=float, help="How many are delivered in a second.")

@@ -25,6 +25,11 @@ source tables/queue_subscription.sql
 source tables/queue_recurring.sql
 source tables/queue_group.sql
 source tables/queue_group_slot.sql
+source tables/queue_log.sql
+source tables/queue_log_epoch.sql
+source tables/queue_log_gone.sql
+source tables/queue_log_known.sql
+source tables/queue_reader.sql
 source tables/queue_group_member.sql
 source tables/queue_order.sql
 source tables/queue_order_waiting.sql
@@ -116,6 +121,7 @@ source routines/_queue_move.sql
 source routines/_queue_set_paused.sql
 source routines/_queue_fold_counts.sql
 source routines/_queue_forget.sql
+source routines/_queue_prune_log.sql
 source routines/_queue_prune_kind.sql
 source routines/_queue_prune_by_the_way.sql
 source routines/_queue_tidy.sql
@@ -247,6 +253,27 @@ source routines/_queue_slot_take.sql
 source routines/_queue_take_slotted.sql
 source routines/_queue_extend_slotted.sql
 source routines/_queue_semaphore.sql
+
+-- routines: the event log
+source routines/_queue_define_log.sql
+source routines/_queue_log_open.sql
+source routines/_queue_log.sql
+source routines/_queue_log_put.sql
+source routines/_queue_log_batch.sql
+source routines/_queue_log_entries.sql
+source routines/_queue_log_published.sql
+source routines/_queue_log_note.sql
+source routines/_queue_log_horizon.sql
+source routines/_queue_read.sql
+source routines/_queue_log_known.sql
+source routines/_queue_log_missed.sql
+source routines/_queue_check_reader.sql
+source routines/_queue_events.sql
+source routines/_queue_matcher.sql
+source routines/_queue_reader.sql
+source routines/queue_read.sql
+source routines/queue_read_ack.sql
+source routines/queue_read_end.sql
 source routines/queue_drain.sql
 source routines/_queue_replay.sql
 source routines/queue_replay.sql
@@ -304,3 +331,4 @@ source views/queue_subscriptions.sql
 source views/queue_schedules.sql
 source views/queue_groups.sql
 source views/queue_semaphores.sql
+source views/queue_readers.sql

@@ -28,6 +28,7 @@ revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_ho
     queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_member,
     queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
+    queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
     queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
@@ -95,6 +96,20 @@ revoke all on function
     _queue_limits_name(text),
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
+    _queue_check_reader(text),
+    _queue_events(jsonb),
+    _queue_log(bigint[], text, bigint, text, boolean),
+    _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint),
+    _queue_log_ended(text[], text[], bigint[], text, text, bigint),
+    _queue_log_horizon(),
+    _queue_log_known(queue_reader, integer, bigint),
+    _queue_log_missed(queue_reader),
+    _queue_log_open(),
+    _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint),
+    _queue_log_put(text, text, text, text, bigint),
+    _queue_prune_log(text, bigint, bigint),
+    _queue_read(queue_reader, integer, bigint),
+    _queue_reader(text, text, jsonb),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -209,6 +224,9 @@ revoke all on function
     queue_reap(),
     queue_redrive(text, bigint),
     queue_remove(text, text),
+    queue_read(text, text, integer, jsonb),
+    queue_read_ack(text, bigint),
+    queue_read_end(text),
     queue_replay(text, jsonb),
     queue_reserve(text, text, integer, jsonb),
     queue_resume(text),
@@ -289,6 +307,8 @@ begin
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
         grant execute on function queue_tick() to queue_consumer, queue_operator;
+        grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint), queue_read_end(text)
+            to queue_consumer, queue_operator;
         grant execute on function queue_group(text, text, jsonb, jsonb) to queue_producer, queue_consumer, queue_operator;
         grant execute on function
             queue_subscribe(text, text),
@@ -301,6 +321,7 @@ begin
             to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
-        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups, queue_semaphores to queue_operator;
+        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups, queue_semaphores,
+            queue_log, queue_readers to queue_operator;
     end if;
 end $$;

@@ -25,6 +25,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_recurring.sql
 \ir tables/queue_group.sql
 \ir tables/queue_group_slot.sql
+\ir tables/queue_log.sql
+\ir tables/queue_log_gone.sql
+\ir tables/queue_log_known.sql
+\ir tables/queue_reader.sql
 \ir tables/queue_group_member.sql
 \ir tables/queue_semaphore.sql
 \ir tables/queue_semaphore_slot.sql
@@ -81,6 +85,11 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_key.sql
 \ir routines/_queue_add_error.sql
 \ir routines/_queue_newest.sql
+\ir routines/_queue_log_open.sql
+\ir routines/_queue_log.sql
+\ir routines/_queue_log_put.sql
+\ir routines/_queue_log_batch.sql
+\ir routines/_queue_log_ended.sql
 \ir routines/_queue_ended.sql
 \ir routines/_queue_keep.sql
 \ir routines/_queue_is_remembered.sql
@@ -139,6 +148,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_is_alive.sql
 \ir routines/_queue_free.sql
 \ir routines/_queue_reap.sql
+\ir routines/_queue_prune_log.sql
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_prune_terms.sql
@@ -195,6 +205,19 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_group_options.sql
 \ir routines/_queue_prune_groups.sql
 \ir routines/queue_group.sql
+
+-- routines: the event log
+\ir routines/_queue_log_published.sql
+\ir routines/_queue_log_horizon.sql
+\ir routines/_queue_read.sql
+\ir routines/_queue_log_known.sql
+\ir routines/_queue_log_missed.sql
+\ir routines/_queue_check_reader.sql
+\ir routines/_queue_events.sql
+\ir routines/_queue_reader.sql
+\ir routines/queue_read.sql
+\ir routines/queue_read_ack.sql
+\ir routines/queue_read_end.sql
 
 -- routines: drain and replay
 \ir routines/queue_drain.sql
@@ -267,6 +290,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir views/queue_schedules.sql
 \ir views/queue_groups.sql
 \ir views/queue_semaphores.sql
+\ir views/queue_readers.sql
 
 -- roles and rights
 \ir grants.sql

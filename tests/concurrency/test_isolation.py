@@ -126,6 +126,9 @@ CASES: dict[str, tuple[Case, Effect]] = {
     "queue_unschedule": (lambda q, w: q.unschedule(w.kind("due")), {}),
     "queue_tick": (lambda q, _: bool(q.tick()), {}),
     "queue_group": (lambda q, w: q.group(w.kind("crew"), w.kind("next")).state, {}),
+    "queue_read": (lambda q, w: q.read(w.kind("mail"), w.kind("reader")), {}),
+    "queue_read_ack": (lambda q, w: q.read_ack(w.kind("reads"), 0).position, {}),
+    "queue_read_end": (lambda q, w: q.read_end(w.kind("reads")), {}),
 }
 
 DISTURBERS: dict[str, Case] = {

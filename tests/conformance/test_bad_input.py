@@ -351,6 +351,8 @@ RAW: dict[str, list[tuple[str | None, ...]]] = {
     "queue_schedule": [("s", "raw", "…", '{"every_seconds": 60}'), ("s", "raw", "1", "…")],
     "queue_replay": [("raw", "…")],
     "queue_group": [("g", "raw", "…", None), ("g", "raw", None, "…")],
+    "queue_read": [("raw", "r", "…", None), ("raw", "r", None, "…")],
+    "queue_read_ack": [("r", "…")],
 }
 ANY_TEXT = {"queue_push": (0, 1), "queue_push_bytes": (0,), "queue_reserve": (0,)}
 """Where any text is sound, so that only bytes that are none are sent there."""

@@ -43,7 +43,7 @@ SETTINGS = [
     *("p_kind", "timeout_seconds", "max_attempts", "backoff_seconds", "backoff_factor"),
     *("backoff_max_seconds", "jitter", "dead_letter_kind", "paused", "dedup_seconds", "history_seconds"),
     *("payload_shape", "draining", "expires_seconds", "semaphores", "max_reserved", "rate_per_second"),
-    "filter_index",
+    *("filter_index", "log_seconds"),
 ]
 
 COLUMNS = {
@@ -92,6 +92,12 @@ COLUMNS = {
     "queue_stream_commit": ["outcome", "acked", "failed", "lost", "published"],
     "queue_semaphore": ["name", "capacity"],
     "queue_group": ["group_name", "state", "members", "done"],
+    "queue_read": [
+        *("position", "event", "topic", "p_kind", "p_key", "entry", "payload", "payload_bytes", "headers"),
+        *("to_kind", "created_at"),
+    ],
+    "queue_read_ack": ["reader", "position"],
+    "queue_read_end": ["changed"],
 }
 
 
@@ -138,6 +144,13 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_tick", ()
         yield "queue_semaphore", ("s", "1")
         yield "queue_group", ("g", "k", None, '{"close": true}')
+        yield "queue_read", ("logged", "r", "10", '{"from": "oldest"}')
+        queue.define("logged", log_seconds=60)
+        queue.push("logged", "a", 1)
+    yield "queue_read", ("#", "p", "10", None)
+    yield "queue_read_ack", ("r", "1")
+    for _ in range(2):
+        yield "queue_read_end", ("r",)
     for _ in range(2):
         yield "queue_unsubscribe", ("t", "k")
         yield "queue_unschedule", ("s",)

@@ -58,6 +58,14 @@ select 'past', 'past' || i, n.now - 60000000 + i
 from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
 select queue_define('past', '{"dedup_seconds": 60, "history_seconds": 60}');
 select queue_define('reply', '{"expires_seconds": 3600}');
+insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, created_at)
+select 'pushed', coalesce(l.topic, l.kind), l.topic, l.kind, l.i, l.i, '{}', n.now
+from (select queue_now() as now) n cross join lateral (
+    select i, case when i %% 10 = 0 then i %% 100 / 10 || '.noted' end as topic,
+        'noted' || case when i %% 2 = 0 then 'too' else '' end as kind
+    from generate_series(1, %(size)s) i) l;
+insert into queue_log_gone (p_kind, name, event, position)
+select 'gone' || i, 'gone' || i, 'pushed', 1 from generate_series(1, 5) i;
 insert into queue_use (p_kind, used_at)
 select 'reply' || i %% 100, n.now - 60000000 + i
 from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
@@ -152,7 +160,7 @@ def filled(
                 conn.execute(
                     "vacuum analyze delayed_queue, queue_history, queue_dedup, queue_use, queue_subscription,"
                     " queue_recurring, queue_group, queue_group_slot, queue_group_member,"
-                    " queue_slot, queue_claim, queue_bucket, queue_term"
+                    " queue_slot, queue_claim, queue_bucket, queue_term, queue_log, queue_log_gone"
                 )
         yield Filled(url, size)
 
@@ -214,6 +222,14 @@ def member(plans: Plans, text: str) -> list[Node]:
     plans.run("""select * from queue_push('joint', null, '1', '{"group": "crowd"}')""")
     [[receipt]], _ = plans.run("select receipt from queue_reserve('joint', 'w')")
     return plans.run(text, receipt)[1]
+
+
+def in_a_snapshot(plans: Plans, text: str) -> list[Node]:
+    """Make a call in a transaction that keeps its snapshot."""
+    plans.conn.execute("set default_transaction_isolation = 'repeatable read'")
+    nodes = plans.run(text, BATCH)[1]
+    plans.conn.execute("reset default_transaction_isolation")
+    return nodes
 
 
 def stage(plans: Plans) -> list[dict[str, int]]:
@@ -316,6 +332,10 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_push where": query(
         """select * from queue_push('picked', 'picked7', '{"n": 7}', '{"on_duplicate": "replace"}')"""
     ),
+    "queue_read": query("select * from queue_read('noted', 'reader', %s)", BATCH),
+    "queue_read topic": query("select * from queue_read('7.noted', 'topical', %s)", BATCH),
+    "queue_read pattern": query("select * from queue_read('#', 'all', %s)", BATCH),
+    "queue_read_ack": query("select * from queue_read_ack('reader', 5)"),
     "queue_replay": query(
         "select * from queue_replay('past', %s)", Jsonb({"limit": BATCH, "to_kind": "again"})
     ),
@@ -325,6 +345,7 @@ TABLES = (
     *("queue_use", "queue_subscription", "queue_recurring"),
     *("queue_group", "queue_group_slot", "queue_group_member"),
     *("queue_slot", "queue_claim", "queue_bucket"),
+    *("queue_log", "queue_log_gone", "queue_log_known", "queue_reader"),
 )
 PASSING = {
     "queue_reserve",
@@ -455,6 +476,9 @@ PAIRS = [
     for name in (["queue_reserve"] if said == "every routine" else [said])
 ]
 CALLS_OF_VIEWS = {
+    "queue_read snapshot": lambda plans: in_a_snapshot(
+        plans, "select * from queue_read('noted', 'kept', %s)"
+    ),
     "queue_stats": query("select * from queue_stats"),
     "queue_messages": query("table queue_messages"),
     "queue_groups": query("select * from queue_groups where group_name = 'group7'"),
@@ -477,6 +501,12 @@ def test_an_index_serves_what_it_says(plans: Plans, index: str, name: str) -> No
         name = f"{name} limited"
     elif index.startswith("queue_term") and f"{name} where" in CALLS:
         name = f"{name} where"
+    elif index == "queue_log_known_pkey":
+        name = "queue_read snapshot"
+    elif index in ("queue_log_topic", "queue_log_gone_name"):
+        name = "queue_read topic"
+    elif index == "queue_log_pkey":
+        name = "queue_read pattern"
     elif index.startswith("queue_group") and f"{name} grouped" in CALLS:
         name = f"{name} grouped"
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)

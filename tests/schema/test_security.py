@@ -25,6 +25,7 @@ CONSUMER = (
 )
 CONSUMER |= {f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "done", "commit")}
 RUNNING_THE_SCHEDULES = {"queue_tick"}
+READING = {"queue_read", "queue_read_ack", "queue_read_end"}
 """Consumers and operators may."""
 MAKING_GROUPS = {"queue_group"}
 """All of them may."""
@@ -114,7 +115,7 @@ def test_the_search_path_is_pinned_where_psql_installs(conn: psycopg.Connection,
     ("group", "allowed"),
     [
         ("queue_producer", PRODUCER | MAKING_GROUPS | EVERYBODY),
-        ("queue_consumer", CONSUMER | RUNNING_THE_SCHEDULES | MAKING_GROUPS | EVERYBODY),
+        ("queue_consumer", CONSUMER | RUNNING_THE_SCHEDULES | READING | MAKING_GROUPS | EVERYBODY),
         ("queue_operator", OPERATOR | EVERYBODY | VIEWED),
         ("queue_admin", PUBLIC | VIEWED),
     ],

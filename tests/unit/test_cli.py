@@ -32,7 +32,7 @@ COMMANDS = {
     *("get", "pop", "extend", "history", "purge", "pipeline", "wait", "worker", "workers", "reap"),
     *("define", "drop", "pause", "resume", "drain", "stats", "redrive", "replay", "prune"),
     *("publish", "subscribe", "unsubscribe", "subscriptions", "schedule", "unschedule", "schedules", "tick"),
-    *("group", "groups", "semaphore", "semaphores"),
+    *("group", "groups", "semaphore", "semaphores", "read", "read-ack", "read-end", "readers"),
 }
 
 

@@ -121,7 +121,7 @@ begin
             new.delay_seconds is null and new.scheduled_at between 100000000000000 and 253402300799999999)
         and coalesce(new.attempts between 0 and 1000000000, true) and coalesce(new.max_attempts between 1 and 1000000000, true)
         and not exists (select 1 from queue_kind k where k.p_kind = new.p_kind
-            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index))
+            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0))
     then
         call queue_now(v_now);
         set v_due = coalesce(new.scheduled_at, v_now + cast(coalesce(new.delay_seconds, 0) * 1000000 as signed));
@@ -229,6 +229,12 @@ grant execute on procedure queue_prune to queue_operator;
 --;
 grant execute on procedure queue_group to queue_producer, queue_consumer, queue_operator;
 --;
+grant execute on procedure queue_read to queue_consumer, queue_operator;
+--;
+grant execute on procedure queue_read_ack to queue_consumer, queue_operator;
+--;
+grant execute on procedure queue_read_end to queue_consumer, queue_operator;
+--;
 grant execute on procedure queue_tick to queue_consumer, queue_operator;
 --;
 grant execute on procedure queue_subscribe to queue_operator;
@@ -267,6 +273,10 @@ grant select on queue_schedules to queue_operator;
 grant select on queue_groups to queue_operator;
 --;
 grant select on queue_semaphores to queue_operator;
+--;
+grant select on queue_log to queue_operator;
+--;
+grant select on queue_readers to queue_operator;
 --;
 -- Who may call the short forms, where the server allows functions that write; see grants.sql.
 grant execute on function queue_push to queue_producer;

@@ -1299,6 +1299,7 @@ finishing: begin
         if v_outcome in ('created', 'replaced') then
             call _queue_index(null, v_kind, v_key);
         end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, 'replace', in_now);
     end if;
 end;
 --;
@@ -1429,7 +1430,7 @@ push: begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter boolean;
+    declare v_draining, v_filter, v_logs boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -1439,7 +1440,8 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index into v_shape, v_since, v_draining, v_filter
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index, k.log_seconds > 0
+    into v_shape, v_since, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -1457,6 +1459,9 @@ push: begin
         call _queue_order_key(in_options, null, v_order);
         call _queue_stand(in_kind, out_key, v_order);
         call _queue_enrol(v_members);
+    end if;
+    if v_logs then
+        call _queue_log_put(in_kind, out_key, out_outcome, v_on_duplicate, v_now);
     end if;
 end;
 --;
@@ -1797,6 +1802,7 @@ begin
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
     call _queue_index(v_letter, null, null);
+    call _queue_log_entries(json_array(v_letter + 0), in_now);
     if v_member is not null then
         call _queue_members_dead(v_member, v_letter, in_error, in_now);
     end if;
@@ -1930,7 +1936,7 @@ move: begin
     declare v_attempts, v_max_attempts int;
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter boolean;
+    declare v_draining, v_filter, v_logs boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
@@ -1945,7 +1951,7 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index into v_shape, v_draining, v_filter
+    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -1980,6 +1986,9 @@ move: begin
         call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
     elseif v_semaphores is not null and out_outcome = 'created' then
         call _queue_follow_slots(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
+    end if;
+    if v_logs then
+        call _queue_log_put(in_to_kind, coalesce(v_other_key, v_key), out_outcome, v_on_duplicate, in_now);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;
@@ -2060,10 +2069,56 @@ begin
     end if;
 end;
 --;
+drop procedure if exists _queue_prune_log;
+--;
+create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
+    comment 'Removes from the log what of a kind is older than its log_seconds, the oldest first, and notes up to where.
+in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
+Result: how many.
+Locks: the rows; what others have locked is left.
+differs: the result is out_pruned.'
+begin
+    declare v_seconds decimal(20,6) default 0;
+    declare v_since bigint;
+    declare v_found longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
+    set v_since = in_now - v_seconds * 1000000;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(o.position), count(*) into v_found, out_pruned
+    from (
+        select l.position from queue_log l force index (queue_log_kind)
+        where l.p_kind = in_kind and l.created_at <= v_since order by l.position limit in_max for update skip locked) o;
+    if v_found is not null then
+        insert into queue_log_gone (p_kind, name, event, position)
+        select l.p_kind, coalesce(l.name, ''), l.event, max(l.position)
+        from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+            straight_join queue_log l force index (primary) on l.position = j.position
+        group by l.p_kind, coalesce(l.name, ''), l.event;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+            straight_join queue_log l force index (primary) on l.position = j.position;
+        set v_found = null;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
+        from (
+            select g.name, g.event, g.position from queue_log_gone g force index (primary)
+            where g.p_kind = in_kind and exists (
+                select 1 from queue_log_gone n force index (primary)
+                where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
+            limit 100 for update /*!80000 of g */ skip locked) o;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete g from json_table(coalesce(v_found, '[]'), '$[*]' columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+                position bigint path '$[2]')) j
+            straight_join queue_log_gone g force index (primary)
+                on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
+    end if;
+end;
+--;
 drop procedure if exists _queue_prune_kind;
 --;
 create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes the history and the remembered keys of a kind that are past their time, the oldest first.
+    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -2072,6 +2127,7 @@ begin
     declare v_history, v_dedup decimal(20,6) default 0;
     declare v_since bigint;
     declare v_left int;
+    declare v_logged bigint;
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
@@ -2099,6 +2155,9 @@ begin
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
+    set v_left = greatest(in_max - out_pruned, 0);
+    call _queue_prune_log(in_kind, in_now, v_left, v_logged);
+    set out_pruned = out_pruned + v_logged;
 end;
 --;
 drop procedure if exists _queue_prune_by_the_way;
@@ -2299,7 +2358,7 @@ begin
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.semaphores is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.semaphores is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
     into v_kind, v_keeps, v_pushed, v_deliveries, v_order
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
@@ -2346,7 +2405,7 @@ begin
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
         select q.entry, r.place, q.route is not null or q.member is not null or q.semaphores is not null as routed, q.order_key is not null as ordered, q.pending is not null
-            or (select k.history_seconds > 0 or k.dedup_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
+            or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;
@@ -2439,7 +2498,7 @@ begin
     declare v_priority smallint;
     declare v_max_attempts int;
     declare v_at, v_member bigint;
-    declare v_pending, v_history, v_dedup, v_pushed boolean;
+    declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
     declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -2447,7 +2506,7 @@ begin
     select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
-    select k.history_seconds > 0, k.dedup_seconds > 0 into v_history, v_dedup from queue_kind k where k.p_kind = v_kind;
+    select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
             scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors)
@@ -2459,6 +2518,9 @@ begin
     if v_dedup and in_outcome in ('acked', 'popped', 'moved') then
         insert into queue_dedup (p_kind, p_key, ended_at) values (v_kind, v_key, in_now)
         on duplicate key update ended_at = in_now;
+    end if;
+    if v_logs and in_outcome is not null then
+        call _queue_log(in_entry, in_outcome, in_to_kind, null, null, in_now);
     end if;
     if v_pending then
         select if(q.pending_payload is null and q.pending_bytes is null, q.payload, q.pending_payload),
@@ -2491,6 +2553,9 @@ begin
             call _queue_stand(v_kind, v_key, v_order);
         elseif v_semaphores is not null and v_outcome = 'created' then
             call _queue_follow_slots(v_kind, v_key, v_semaphores);
+        end if;
+        if v_logs then
+            call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         end if;
     end if;
 end;
@@ -2704,7 +2769,7 @@ begin
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     declare continue handler for not found begin end;
-    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores into v_keeps from queue_kind k where k.p_kind = in_kind;
+    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
         insert into queue_count (id, p_kind, pushed, reserved, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
@@ -2796,9 +2861,9 @@ create procedure _queue_prune(in in_max_rows bigint, out out_pruned bigint)
     comment 'queue_prune without its transaction.
 in_max_rows, and the errors: those of queue_prune. out_pruned: how many rows went.'
 begin
-    declare v_now, v_rows bigint;
+    declare v_now, v_rows, v_known bigint;
     declare v_left bigint default coalesce(in_max_rows, 10000);
-    declare v_kind, v_history, v_dedup varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     call _queue_take_in();
     call queue_now(v_now);
     call _queue_check_count(v_left, 'max_rows', 1000000);
@@ -2808,13 +2873,17 @@ begin
     call _queue_expire(v_now, greatest(v_left, 1), v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
+    if @pyqueue_own then
+        call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
+    end if;
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     call _queue_prune_terms(greatest(v_left, 1), v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     while v_kind is not null and v_left > 0 do
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
         select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
-        set v_kind = coalesce(least(v_history, v_dedup), v_history, v_dedup);
+        select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
+        select min(o.p_kind) into v_kind from (select v_history as p_kind union all select v_dedup union all select v_log) o;
         if v_kind is not null then
             call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
             set out_pruned = out_pruned + v_rows;
@@ -2834,7 +2903,7 @@ out_outcomes: a letter a message, in their order: c for created, i for ignored, 
 characters a message, the key that was made where it came without; NULL where none was.'
 begin
     declare v_now, v_at bigint;
-    declare v_keeps, v_draining, v_filter boolean default false;
+    declare v_keeps, v_draining, v_filter, v_logs boolean default false;
     declare v_headers longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
@@ -2844,7 +2913,8 @@ begin
     call _queue_check_kind(in_kind, 95, 'kind');
     call _queue_check_messages(in_messages);
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining, k.filter_index into v_keeps, v_draining, v_filter
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
+    into v_keeps, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -2859,6 +2929,9 @@ begin
         if v_filter then
             call _queue_index_keys(in_kind, in_messages, out_outcomes, out_made);
         end if;
+    end if;
+    if v_logs then
+        call _queue_log_batch(in_kind, in_messages, in_options, out_outcomes, out_made, v_now);
     end if;
 end;
 --;
@@ -3071,6 +3144,7 @@ begin
         elseif v_semaphores is not null then
             call _queue_follow_slots(v_kind, v_key, v_semaphores);
         end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         call _queue_forget(in_entry);
     end if;
 end;
@@ -3101,7 +3175,7 @@ begin
         select min(i.id) into v_landed from queue_inbox i;
         select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null
                 or k.semaphores or k.max_reserved is not null or k.rate_per_second is not null,
-            k.history_seconds > 0 or k.dedup_seconds > 0
+            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0
         into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
         if v_landed is not null or v_special then
             set v_done = false;
@@ -3170,7 +3244,7 @@ begin
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_worker(v_worker);
-    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0, k.expires_seconds,
+    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds,
         k.semaphores, k.max_reserved, k.rate_per_second
     into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
     if in_options is not null then
@@ -3830,7 +3904,7 @@ begin
         and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
         and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
-        and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0
+        and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
         and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
     into out_messages, v_special
     from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
@@ -5396,21 +5470,21 @@ begin
     declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_log, v_logs boolean;
     again: loop
         begin
             declare v_done boolean default false;
             declare c cursor for
-                select k.p_kind, k.payload_shape, k.draining
+                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
                 from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                     straight_join queue_kind k on k.p_kind = j.p_kind
-                where k.payload_shape is not null or k.draining order by k.p_kind;
+                where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_topic(in_topic, 'topic');
-            set v_key = in_key, v_done = false;
+            set v_key = in_key, v_done = false, v_logs = false;
             if in_key is null then
                 call _queue_key(v_now, v_key);
             end if;
@@ -5421,17 +5495,23 @@ begin
             asking: loop
                 begin
                     declare continue handler for not found set v_done = true;
-                    fetch c into v_kind, v_shape, v_draining;
+                    fetch c into v_kind, v_shape, v_draining, v_log;
                 end;
                 if v_done then
                     leave asking;
                 elseif v_draining then
                     call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
                 end if;
-                call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+                set v_logs = v_logs or v_log;
+                if v_shape is not null then
+                    call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+                end if;
             end loop;
             close c;
             call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
+            if v_logs then
+                call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;
@@ -5788,6 +5868,7 @@ begin
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_at, v_last, v_push_at, v_put_at bigint;
+    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
     into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
     from queue_recurring r where r.name = in_name for update;
@@ -5800,13 +5881,14 @@ begin
     end if;
     set out_made = 0;
     while v_at <= in_now and out_left > 0 do
-        call _queue_put(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
-            '%Y-%m-%dT%H:%i:%sZ')), v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
+        set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
+            '%Y-%m-%dT%H:%i:%sZ'));
+        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
             v_outcome);
         if v_outcome = 'created' then
-            call _queue_index(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
-                '%Y-%m-%dT%H:%i:%sZ')));
+            call _queue_index(null, v_kind, v_key);
         end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
         call _queue_next_tick(in_name, v_at, v_at);
     end while;
@@ -6802,6 +6884,599 @@ begin
     call _queue_slot_settle(null, json_array(in_name), false, v_now);
 end;
 --;
+drop procedure if exists _queue_define_log;
+--;
+create procedure _queue_define_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Sets log_seconds of a kind, and makes the first epoch of the log.
+in_kind, in_options: those of queue_define.
+Errors: PQ002.
+differs: on PostgreSQL it is a part of queue_define.'
+begin
+    declare v_log decimal(30,6);
+    declare v_there int;
+    if json_contains_path(in_options, 'one', '$.log_seconds') then
+        call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
+        update queue_kind k set k.log_seconds = coalesce(v_log, 0) where k.p_kind = in_kind;
+        select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
+        if v_there = 0 then
+            insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_log_open;
+--;
+create procedure _queue_log_open()
+    comment 'What comes before each append to the log: a shared lock of the newest epoch, whose floor is a position before
+those of this transaction, until it ends.
+Locks: that one, which a reader has for a moment.
+differs: PostgreSQL has an advisory lock whose number is the floor; here nothing but locks of rows ends with the transaction.'
+begin
+    declare v_floor, v_id, v_locked bigint;
+    declare continue handler for not found begin end;
+    select e.floor, e.id into v_floor, v_id from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
+    epochs: loop
+        select e.id into v_locked from queue_log_epoch e where e.floor = v_floor and e.id = v_id lock in share mode;
+        if v_locked is not null then
+            leave epochs;
+        elseif v_floor is null or v_floor = 0 then
+            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have its first row, which somebody has deleted: define the kind again');
+        end if;
+        -- an old snapshot has epochs that are gone; an older one is as good, and the first one stays
+        select e.floor, e.id into v_floor, v_id from queue_log_epoch e
+        where e.floor < v_floor or e.floor = v_floor and e.id < v_id order by e.floor desc, e.id desc limit 1;
+    end loop;
+end;
+--;
+drop procedure if exists _queue_log;
+--;
+create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_first boolean, in in_now bigint)
+    comment 'Appends an event of a message to the log. Its kind has log_seconds.
+in_entry: the message, which is there. in_event: pushed, replaced; or acked, popped, moved, dead, removed, which have no payload. in_to_kind: where
+it went, NULL: nowhere. in_topic: of what was published, else NULL. in_first: whether it stands under that topic. in_now: the time of the call.
+Locks: as _queue_log_open.
+differs: PostgreSQL appends many in one statement. Here that would leave gaps between the positions, after which readers in a
+transaction have to wait. LAST_INSERT_ID() stays that of the caller.'
+begin
+    declare v_id bigint unsigned default last_insert_id();
+    declare v_content boolean default in_event in ('pushed', 'replaced');
+    call _queue_log_open();
+    insert into queue_log (event, name, topic, p_kind, p_key, entry, to_kind, payload, payload_bytes, headers, created_at)
+    select in_event, case when in_topic is null then q.p_kind when in_first then in_topic end, in_topic, q.p_kind, q.p_key, q.entry,
+        in_to_kind, if(v_content, q.payload, null), if(v_content, q.payload_bytes, null), if(v_content, q.headers, null), in_now
+    from delayed_queue q where q.entry = in_entry;
+    do last_insert_id(v_id);
+end;
+--;
+drop procedure if exists _queue_log_put;
+--;
+create procedure _queue_log_put(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4, in in_now bigint)
+    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
+held back by a hold comes when it is put in.
+in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
+Locks: as _queue_log_open.'
+begin
+    declare v_entry bigint;
+    if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
+        select min(q.entry) into v_entry
+        from queue_kind k join delayed_queue q on q.p_kind = k.p_kind and q.p_key = in_key
+        where k.p_kind = in_kind and k.log_seconds > 0;
+        if v_entry is not null then
+            call _queue_log(v_entry, if(in_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_log_batch;
+--;
+create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
+    in in_made longtext character set ascii, in in_now bigint)
+    comment 'Appends what a queue_push_many did to the log, in the order of the batch.
+in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time of the call.
+Locks: as _queue_log_open.
+differs: in_outcomes and in_made are texts.'
+begin
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_done boolean default false;
+    declare c cursor for
+        select coalesce(j.p_key, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4)),
+            if(substr(in_outcomes, j.place, 1) = 'c', 'created', 'replaced'), coalesce(j.on_duplicate, json_value(in_options, '$.on_duplicate'))
+        from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key',
+            on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) j
+        where substr(in_outcomes, j.place, 1) in ('c', 'r') order by j.place;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_key, v_outcome, v_on_duplicate;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_log_put(in_kind, v_key, v_outcome, v_on_duplicate, in_now);
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_log_entries;
+--;
+create procedure _queue_log_entries(in in_entries longtext character set utf8mb4, in in_now bigint)
+    comment 'Appends messages that came in to the log, where their kinds have log_seconds.
+in_entries: a JSON array of their entries; those that aren''t there are left out. in_now: the time of the call.
+Locks: as _queue_log_open.
+differs: on PostgreSQL it is _queue_log.'
+begin
+    declare v_entry bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select q.entry
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
+        order by q.entry;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_log(v_entry, 'pushed', null, null, null, in_now);
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_log_published;
+--;
+create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
+    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds.
+in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the time of the call.
+Locks: as _queue_log_open.'
+begin
+    declare v_entry bigint;
+    declare v_event varchar(10) character set utf8mb4;
+    declare v_first boolean default true;
+    declare v_done boolean default false;
+    declare c cursor for
+        select q.entry, if(j.outcome = 'created', 'pushed', 'replaced')
+        from json_table(in_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', outcome varchar(10) character set utf8mb4 path '$[2]')) j
+            straight_join queue_kind k on k.p_kind = j.p_kind and k.log_seconds > 0
+            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
+        where j.outcome = 'created' or j.outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
+        order by j.outcome, j.place;
+    open c;
+    copies: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry, v_event;
+        end;
+        if v_done then
+            leave copies;
+        end if;
+        call _queue_log(v_entry, v_event, null, in_topic, v_first, in_now);
+        set v_first = false;
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_log_note;
+--;
+create procedure _queue_log_note(in in_now bigint, in in_known bigint)
+    comment 'Notes up to where the log is complete, once a second at the most, and forgets older notes.
+in_now: the time of the call. in_known: the position. The transaction is the call''s own.
+Locks: notes; those that others have locked are left.
+differs: on PostgreSQL only who keeps a snapshot makes notes.'
+begin
+    declare v_position, v_noted_at bigint;
+    declare v_old longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    select n.position, n.noted_at into v_position, v_noted_at from queue_log_known n order by n.position desc limit 1;
+    if in_known > coalesce(v_position, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.position, o.id)) into v_old
+        from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
+        insert into queue_log_known (position, id, noted_at) values (in_known, uuid_short() & 9223372036854775807, in_now);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete n from json_table(coalesce(v_old, '[]'), '$[*]' columns (position bigint path '$[0]', id bigint path '$[1]')) j
+            straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
+    end if;
+end;
+--;
+drop procedure if exists _queue_log_horizon;
+--;
+create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
+    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of that. The open
+transactions count that have appended, no others.
+in_now: the time of the call. The transaction is the call''s own.
+Result: the position.
+Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
+differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for those who come later.'
+begin
+    declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
+    declare v_tries int default 0;
+    declare v_done boolean default false;
+    declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
+    select coalesce(max(l.position), 0) into v_last from queue_log l;
+    select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
+    set out_horizon = v_last;
+    open c;
+    epochs: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_floor, v_id;
+        end;
+        if v_done then
+            leave epochs;
+        end if;
+        set v_locked = null, v_found = 1, v_tries = 0;
+        while v_locked is null and v_found > 0 and v_tries < 6 do -- another reader has it for a moment
+            select max(e.id) into v_locked from (
+                select o.id from queue_log_epoch o where o.floor = v_floor and o.id = v_id for update skip locked) e;
+            if v_locked is null then
+                select count(*) into v_found from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
+                do sleep(rand() * 0.0005 * v_tries);
+                set v_tries = v_tries + 1;
+            end if;
+        end while;
+        if v_locked is not null and v_id not in (0, v_newest) then
+            delete e from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
+        elseif v_locked is null and v_found > 0 then
+            set out_horizon = least(v_floor, v_last);
+            if v_id = v_newest and v_last > v_floor then
+                insert into queue_log_epoch (floor, id) values (v_last, uuid_short() & 9223372036854775807);
+            end if;
+            leave epochs;
+        end if;
+    end loop;
+    close c;
+    call _queue_log_note(in_now, out_horizon);
+end;
+--;
+drop procedure if exists _queue_read;
+--;
+create procedure _queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint,
+    out out_rows bigint, out out_last bigint)
+    comment 'How far a reader reads next.
+in_name, in_matcher, in_events, in_place: the reader. in_max: how many rows. in_until: the last position.
+Result: how many rows of the log that are, and the last of them.
+Locks: none.
+differs: on PostgreSQL it answers the rows; here that is a part of queue_read.'
+begin
+    if in_matcher is not null then
+        select count(*), max(u.position) into out_rows, out_last
+        from (select l.position from queue_log l force index (primary)
+            where l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
+                and concat('.', l.name) regexp in_matcher
+            order by l.position limit in_max) u;
+    else
+        select count(*), max(v.position) into out_rows, out_last
+        from (select u.position from (
+            (select l.position from queue_log l force index (queue_log_kind)
+                where l.p_kind = in_name and l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
+                order by l.position limit in_max)
+            union all
+            (select l.position from queue_log l force index (queue_log_topic)
+                where l.topic = in_name and l.name = in_name and l.p_kind <> in_name and l.position > in_place
+                    and l.position <= in_until and find_in_set(l.event, in_events)
+                order by l.position limit in_max)) u
+            order by u.position limit in_max) v;
+    end if;
+end;
+--;
+drop procedure if exists _queue_log_known;
+--;
+create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint,
+    in in_max int, in in_last bigint, out out_known bigint)
+    comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its own transaction that is the horizon. A snapshot that
+is kept may be older than the end of a transaction that isn''t open any more; so there it is what was known before it was taken, and what
+follows without a gap.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_matcher, in_events, in_place: the reader; up to its place the log is
+complete. in_max: how many messages it wants. in_last: the last position that it sees.
+Result: the position.
+Locks: as _queue_log_horizon; in the caller''s transaction none.
+differs: the result is out_known. PostgreSQL needs no transaction of its own, but READ COMMITTED.'
+begin
+    declare v_last, v_rows bigint;
+    if in_own then
+        call _queue_log_horizon(in_now, out_known);
+    else
+        select greatest(in_place, coalesce(max(n.position), 0)) into out_known from queue_log_known n;
+        call _queue_read(in_name, in_matcher, in_events, in_place, in_max, in_last, v_rows, v_last);
+        set v_last = coalesce(v_last, in_last);
+        if v_last > out_known and v_last - out_known <= 100000 then
+            select count(*) into v_rows from queue_log l where l.position > out_known and l.position <= v_last;
+            if v_rows = v_last - out_known then
+                set out_known = v_last;
+            end if;
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_log_missed;
+--;
+create procedure _queue_log_missed(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, out out_missed bigint)
+    comment 'Up to which position the log has no longer what a reader hasn''t read.
+in_name, in_matcher, in_events, in_place: the reader.
+Result: the position; NULL where nothing is missing.
+Locks: none.
+differs: the result is out_missed.'
+begin
+    if in_matcher is not null then
+        select max(g.position) into out_missed from queue_log_gone g
+        where g.position > in_place and find_in_set(g.event, in_events) and g.name <> '' and concat('.', g.name) regexp in_matcher;
+    else
+        select max(u.position) into out_missed
+        from (
+            select max(g.position) as position from queue_log_gone g
+            where g.p_kind = in_name and g.position > in_place and find_in_set(g.event, in_events)
+            union all
+            select max(g.position) from queue_log_gone g
+            where g.name = in_name and g.position > in_place and find_in_set(g.event, in_events)) u;
+    end if;
+end;
+--;
+drop procedure if exists _queue_check_reader;
+--;
+create procedure _queue_check_reader(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Refuses what can''t be the name of a reader.
+in_reader: it, 1 to 200 characters.
+Errors: PQ001.'
+begin
+    if in_reader is null or char_length(in_reader) not between 1 and 200 then
+        call _queue_fail('PQ001', 'reader', in_reader, 'must have 1 to 200 characters');
+    end if;
+end;
+--;
+drop procedure if exists _queue_events;
+--;
+create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The option events of a read.
+in_options: the options, an object or NULL.
+Result: the events, in their order, with a comma between them; NULL where there is no such option.
+Errors: PQ002.
+differs: the result is out_events.'
+begin
+    declare v_events longtext character set utf8mb4 default json_extract(in_options, '$.events');
+    declare v_bad longtext character set utf8mb4;
+    set out_events = null;
+    if coalesce(json_type(v_events), 'NULL') <> 'NULL' then
+        if json_type(v_events) <> 'ARRAY' or json_length(v_events) = 0 then
+            call _queue_fail('PQ002', 'events', json_unquote(v_events), 'must be an array of events');
+        end if;
+        select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
+        from (
+            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed') and json_type(e.event) = 'STRING',
+                null, cast(e.event as char character set utf8mb4)) as event, e.name
+            from json_table(v_events, '$[*]' columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e) j;
+        if v_bad is not null then
+            call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_matcher;
+--;
+create procedure _queue_matcher(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The regular expression of a pattern: for a topic with a dot before it.
+in_pattern: the pattern, checked.
+Result: the expression. Nothing of the pattern but * and # means anything in it.
+differs: the result is out_matcher.'
+begin
+    declare v_left text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default concat(in_pattern, '.');
+    declare v_word text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    set out_matcher = '^';
+    while v_left <> '' do
+        set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
+        set out_matcher = concat(out_matcher, case v_word when '*' then '[.][^.]+' when '#' then '(?:[.][^.]+)*'
+            else concat('[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E') end);
+    end while;
+    set out_matcher = concat(out_matcher, '\\z');
+end;
+--;
+drop procedure if exists _queue_reader;
+--;
+create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
+    out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_place bigint)
+    comment 'The reader that queue_read was called for, made where it is new.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of queue_read.
+Result: the reader.
+Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.
+differs: the result is out_matcher, out_events and out_place. In the caller''s transaction from now is what is known.'
+begin
+    declare v_from, v_events, v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_last bigint;
+    declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
+    declare continue handler for not found begin end;
+    if in_name is null or char_length(in_name) not between 1 and 255 then
+        call _queue_fail('PQ001', 'name', in_name, 'must have 1 to 255 characters');
+    elseif v_pattern then
+        call _queue_check_topic(in_name, 'pattern');
+        call _queue_matcher(in_name, out_matcher);
+    end if;
+    call _queue_check_reader(in_reader);
+    call _queue_check_options(in_options, 'from,events', 'options');
+    call _queue_text(in_options, 'from', v_from);
+    if v_from not in ('oldest', 'now') then
+        call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
+    end if;
+    call _queue_events(in_options, v_events);
+    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader;
+    if v_name is null then
+        if v_from = 'now' and in_own then
+            call _queue_log_horizon(in_now, out_place);
+        elseif v_from = 'now' then
+            select max(l.position) into v_last from queue_log l;
+            call _queue_log_known(in_own, in_now, in_name, out_matcher, '', 0, 1, v_last, out_place);
+        else
+            call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
+        end if;
+        insert into queue_reader (reader, name, matcher, events, position, created_at)
+        values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)
+        on duplicate key update reader = in_reader;
+        select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader for update;
+    end if;
+    if v_name <> in_name then
+        call _queue_fail('PQ004', 'reader', in_reader, concat('reads "', left(v_name, 40), '", see queue_read_end'));
+    elseif v_events <> out_events then
+        update queue_reader r set r.events = v_events where r.reader = in_reader;
+        set out_events = v_events;
+    end if;
+end;
+--;
+drop procedure if exists queue_read;
+--;
+create procedure queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'Reads the event log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any number of readers each read
+all of it, and take nothing from a consumer or from one another; the next read begins at the same place until queue_read_ack.
+in_name: a kind; or a topic; or a pattern, as in queue_subscribe. A topic and a pattern stand for what is published to such
+topics, of whose copies each comes once, however many of its kinds are logged, and a pattern for kinds too, as if their names were topics.
+in_reader: whose place it is, 1 to 200 characters; its first read registers it. in_max_messages: how many events at the most, 1 to 10000,
+NULL: 1. in_options: from: oldest (the default: all that is kept) or now, where a new reader begins; events: an array of what it wants to
+see, for this read and the next ones (default pushed and replaced, which are messages): pushed; replaced, by a push with on_duplicate;
+acked, popped, moved, dead, removed, which have no payload.
+Result: a row an event, in the order of the log, which is the same for all: position, for queue_read_ack; event; topic, where it
+was published; p_kind, p_key, entry; payload or payload_bytes, headers; to_kind, where it was moved or buried; created_at, microseconds.
+The messages of a transaction come when it has committed, in one order for all readers: nobody is shown a position before what
+stands in front of it is committed or undone. So one transaction that has pushed to a kind with a log and stays open keeps the readers where
+it began; others don''t. In a transaction of REPEATABLE READ or SERIALIZABLE, where a position was left out by one that was undone, what
+follows may come a read later. What vanishes with its kind (queue_drop, expires_seconds) leaves no event.
+Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the reader reads another name, and
+where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
+Locks: none, but for a new reader.
+Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka''s last stable offset.
+differs: in a transaction of the caller''s it is always as in REPEATABLE READ, and what follows a position that was left out comes once a call
+outside of one has noted that it is safe: a queue_read, a queue_prune.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_max int default coalesce(in_max_messages, 1);
+    declare v_matcher, v_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_count(v_max, 'max_messages', 10000);
+            set v_matcher = null, v_known = -1, v_rows = 0;
+            call _queue_reader(v_own, v_now, in_name, in_reader, in_options, v_matcher, v_events, v_place);
+            select max(l.position) into v_last from queue_log l;
+            if v_last > v_place then
+                call _queue_log_known(v_own, v_now, in_name, v_matcher, v_events, v_place, v_max, v_last, v_known);
+                call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
+                set v_known = coalesce(v_last, v_known);
+                if v_rows = 0 and v_known > v_place + 1000 then
+                    update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
+                end if;
+            end if;
+            call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
+            if v_missed is not null then
+                call _queue_fail('PQ004', 'reader', in_reader, concat('has missed what was pruned, ack ', v_missed, ' to go on'));
+            end if;
+            if v_rows = 0 then
+                set v_known = v_place;
+            end if;
+            -- none of them, where some were pruned since: it is told so by its next read
+            if v_matcher is not null then
+                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                from queue_log l force index (primary)
+                where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events) and concat('.', l.name) regexp v_matcher
+                    and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                        and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
+                order by l.position;
+            else
+                select u.* from (
+                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                    from queue_log l force index (queue_log_kind)
+                    where l.p_kind = in_name and l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
+                    union all
+                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                    from queue_log l force index (queue_log_topic)
+                    where l.topic = in_name and l.name = in_name and l.p_kind <> in_name and l.position > v_place and l.position <= v_known
+                        and find_in_set(l.event, v_events)) u
+                where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                    and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
+                order by u.position;
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+end;
+--;
+drop procedure if exists queue_read_ack;
+--;
+create procedure queue_read_ack(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_position bigint)
+    comment 'A reader is done with the log up to a position: its next read begins after it.
+in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is behind its
+place leaves that as it is, so that an ack may come twice or late.
+Result: reader, position: its place now.
+Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
+Locks: the reader.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_place, v_log, v_gone bigint;
+    declare continue handler for not found begin end;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_reader(in_reader);
+            set v_place = null;
+            select r.position into v_place from queue_reader r where r.reader = in_reader for update;
+            if v_place is null then
+                call _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
+            end if;
+            select max(l.position) into v_log from queue_log l;
+            select max(g.position) into v_gone from queue_log_gone g;
+            if in_position is null or in_position < 0
+                or in_position > greatest(v_place, coalesce(v_log, 0), coalesce(v_gone, 0)) then
+                call _queue_fail('PQ001', 'position', in_position, 'must be one that queue_read has shown');
+            elseif in_position > v_place then
+                update queue_reader r set r.position = in_position where r.reader = in_reader;
+                set v_place = in_position;
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_reader as reader, v_place as position;
+end;
+--;
+drop procedure if exists queue_read_end;
+--;
+create procedure queue_read_end(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Forgets a reader and its place. Nobody has to: a reader keeps nothing in the log.
+in_reader: the reader.
+Result: changed: false where there is none.
+Errors: PQ001 for reader.
+Locks: the reader.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_changed boolean;
+    again: loop
+        begin
+            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_reader(in_reader);
+            select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
+            delete r from queue_reader r where r.reader = in_reader;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_changed as changed;
+end;
+--;
 drop procedure if exists queue_drain;
 --;
 create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -6846,7 +7521,7 @@ begin
     declare v_now, v_from, v_to, v_limit bigint;
     declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list longtext character set utf8mb4;
-    declare v_draining, v_filter boolean;
+    declare v_draining, v_filter, v_logs boolean;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
@@ -6863,7 +7538,7 @@ begin
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     end if;
-    select k.draining, k.filter_index into v_draining, v_filter from queue_kind k where k.p_kind = v_to_kind;
+    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k where k.p_kind = v_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
@@ -6899,10 +7574,12 @@ begin
     select count(*) into out_went
     from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+    set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
     if v_filter then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(j.entry) into v_list from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j;
-        call _queue_index_all(coalesce(v_list, '[]'));
+        call _queue_index_all(v_list);
+    end if;
+    if v_logs then
+        call _queue_log_entries(v_list, v_now);
     end if;
 end;
 --;
@@ -8083,7 +8760,7 @@ begin
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
             set v_keeps = false;
-            select k.history_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+            select k.history_seconds > 0 or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
             set v_purged = 0;
             open c;
             messages: loop
@@ -8128,7 +8805,8 @@ takes that is under way when the first limit is set isn''t counted; below a lowe
 and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
 used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
 Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
-indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
+indexed by the next queue_define that has it. log_seconds (0 to 10 years, default 0): for how long what comes in and ends stays in the log, see queue_read.
+Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.'
@@ -8147,7 +8825,7 @@ begin
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
                 'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second,',
-                'filter_index'), 'options');
+                'filter_index,log_seconds'), 'options');
             call _queue_lock_kinds();
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
@@ -8184,12 +8862,13 @@ begin
                     coalesce(v_history, default(k.history_seconds)), k.history_seconds),
                 k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
             where k.p_kind = in_kind;
+            call _queue_define_log(in_kind, in_options);
             call _queue_define_expires(in_kind, in_options);
             call _queue_define_limits(in_kind, in_options);
             call _queue_define_filter(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index
+                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
@@ -8250,7 +8929,7 @@ begin
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind; -- so that it has settings to show
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index
+                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
             from queue_kind k where k.p_kind = in_kind;
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
@@ -8368,8 +9047,8 @@ end;
 drop procedure if exists queue_prune;
 --;
 create procedure queue_prune(in in_max_rows bigint)
-    comment 'Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
-their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
+    comment 'Clears away what is past its time, in chunks: history, remembered keys and log older than history_seconds, dedup_seconds and
+log_seconds of their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
 past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
@@ -8547,3 +9226,17 @@ select s.name, s.capacity,
         where h.name = s.name and h.until > timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))) as held,
     (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
 from queue_semaphore s;
+--;
+-- A row a reader of the log: what it reads, which events; position: it is done up to there; behind: how many positions have been
+-- drawn since, of all kinds, so that its events are at most so many; missed: up to which position the log has lost what it hasn't read, which
+-- it acks to go on, NULL: nothing; when it first read, a time of UTC.
+-- differs: a view has no comment.
+create or replace view queue_readers as
+select r.reader, r.name, r.events, r.position,
+    greatest(coalesce((select max(l.position) from queue_log l), 0) - r.position, 0) as behind,
+    (select max(g.position) from queue_log_gone g
+        where g.position > r.position and find_in_set(g.event, r.events)
+            and if(r.matcher is null, g.p_kind = r.name or g.name = r.name,
+                g.name <> '' and concat('.', g.name) regexp coalesce(r.matcher, 'x'))) as missed,
+    timestamp '1970-01-01 00:00:00.000000' + interval r.created_at microsecond as created_at
+from queue_reader r;

@@ -714,6 +714,7 @@ begin
         v_kind.draining := false;
         v_kind.semaphores := false;
         v_kind.filter_index := false;
+        v_kind.log_seconds := 0;
     end if;
     return v_kind;
 end $$;
@@ -799,6 +800,100 @@ $$A message with its newest content.
 in_row: the message.
 Result: the message, its payload and headers replaced by those that were pushed onto it while it was held, if any.$$;
 --;
+create or replace function _queue_log_open() returns void language plpgsql as $$
+declare
+    v_own constant text := pg_current_xact_id()::text;
+    v_floor bigint;
+begin
+    if current_setting('pyqueue.log', true) is distinct from v_own then
+        -- before the first position is drawn: whoever sees a position that this transaction has drawn sees the lock
+        select s.last_value - case when s.is_called then 0 else 1 end into v_floor from queue_log_position_seq s;
+        perform pg_advisory_xact_lock_shared(hashoid('queue_log'::regclass), (v_floor & 2147483647)::integer);
+        perform set_config('pyqueue.log', v_own, true); -- goes back with a savepoint, as the lock does
+    end if;
+end $$;
+--;
+comment on function _queue_log_open() is
+$$What comes before each append to the log: once a transaction, a shared advisory lock whose number is the position after which
+those of this transaction come, until it ends.
+Locks: that one, for which it never waits.$$;
+--;
+create or replace function _queue_log(in_entries bigint[], in_event text, in_now bigint, in_topic text default null,
+    in_copies boolean default false) returns void
+    language plpgsql as $$
+begin
+    if not exists (
+        select from delayed_queue q join queue_kind k on k.p_kind = q.p_kind
+        where q.entry = any (in_entries) and k.log_seconds > 0) then
+        return;
+    end if;
+    perform _queue_log_open();
+    insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+    select in_event, case when in_topic is null then o.p_kind when o.place = 1 and not in_copies then in_topic end, in_topic, o.p_kind, o.p_key,
+        o.entry, o.payload, o.payload_bytes, o.headers, in_now
+    from (
+        select q.*, e.n, row_number() over (order by e.n) as place
+        from unnest(in_entries) with ordinality e (entry, n)
+        join delayed_queue q on q.entry = e.entry
+        join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0) o
+    order by o.n;
+end $$;
+--;
+comment on function _queue_log(bigint[], text, bigint, text, boolean) is
+$$Appends messages that came in to the log, where their kinds have log_seconds.
+in_entries: the messages, in their order. in_event: pushed, replaced. in_now: the time of the call. in_topic: where they are
+copies of what was published, its topic, under which the first of them stands unless
+in_copies is true.
+Locks: as _queue_log_open.$$;
+--;
+create or replace function _queue_log_put(in_kind text, in_key text, in_outcome text, in_on_duplicate text, in_now bigint)
+    returns void language plpgsql as $$
+begin
+    if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
+        perform _queue_log(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key),
+            case in_outcome when 'created' then 'pushed' else 'replaced' end, in_now);
+    end if;
+end $$;
+--;
+comment on function _queue_log_put(text, text, text, text, bigint) is
+$$Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
+held back by a hold comes when it is put in.
+in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
+Locks: as _queue_log_open.$$;
+--;
+create or replace function _queue_log_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[], in_outcomes text[],
+    in_now bigint) returns void language plpgsql as $$
+begin
+    perform _queue_log_put(in_kind, in_keys[m.n], in_outcomes[m.n],
+        coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), in_now)
+    from jsonb_array_elements(in_messages) with ordinality m (message, n);
+end $$;
+--;
+comment on function _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint) is
+$$Appends what a queue_push_many did to the log, in the order of the batch.
+in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: of its messages. in_now: the time of the call.
+Locks: as _queue_log_open.$$;
+--;
+create or replace function _queue_log_ended(in_kinds text[], in_keys text[], in_entries bigint[], in_event text, in_to_kind text,
+    in_now bigint) returns void language plpgsql as $$
+begin
+    if not exists (select from queue_kind k where k.p_kind = any (in_kinds) and k.log_seconds > 0) then
+        return;
+    end if;
+    perform _queue_log_open();
+    insert into queue_log (event, name, p_kind, p_key, entry, to_kind, created_at)
+    select in_event, e.p_kind, e.p_kind, e.p_key, e.entry, in_to_kind, in_now
+    from unnest(in_kinds, in_keys, in_entries) with ordinality e (p_kind, p_key, entry, n)
+    join queue_kind k on k.p_kind = e.p_kind and k.log_seconds > 0
+    order by e.n;
+end $$;
+--;
+comment on function _queue_log_ended(text[], text[], bigint[], text, text, bigint) is
+$$Appends the ends of messages to the log, where their kinds have log_seconds.
+in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead, removed. in_to_kind: where they
+went, NULL: nowhere. in_now: the time of the call.
+Locks: as _queue_log_open.$$;
+--;
 create or replace function _queue_ended(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint)
     returns setof queue_history language sql stable rows 1 as $$
     select in_row.p_kind, in_row.p_key, in_row.entry, in_outcome, in_to_kind, in_row.payload, in_row.payload_bytes, in_row.headers,
@@ -820,7 +915,7 @@ declare
     v_kind queue_kind;
 begin
     select k.* into v_kind from queue_kind k
-    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
+    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
     if not found then
         return;
     end if;
@@ -833,6 +928,9 @@ begin
     if v_kind.dedup_seconds > 0 and in_outcome in ('acked', 'popped', 'moved') then
         insert into queue_dedup (p_kind, p_key, ended_at) values (in_row.p_kind, in_row.p_key, in_now)
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
+    end if;
+    if v_kind.log_seconds > 0 then
+        perform _queue_log_ended(array[in_row.p_kind], array[in_row.p_key], array[in_row.entry], in_outcome, in_to_kind, in_now);
     end if;
 end $$;
 --;
@@ -1528,6 +1626,7 @@ begin
     if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
     end if;
+    perform _queue_log_put(in_row.p_kind, in_row.p_key, v_put.outcome, null, in_now);
 end $$;
 --;
 comment on function _queue_put_pending(delayed_queue, bigint) is
@@ -1541,6 +1640,7 @@ declare
     v_group queue_group;
     v_kind text;
     v_failed boolean;
+    v_put record;
 begin
     select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at is null for update;
     if not found then
@@ -1560,12 +1660,13 @@ begin
     delete from queue_group_slot s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
-        perform _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
+        v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
             select jsonb_agg(jsonb_build_object('kind', m.p_kind, 'key', m.p_key, 'outcome', m.outcome)
                 || case when m.result is not null then jsonb_build_object('result', m.result) else '{}' end
                 || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end order by m.member)
             from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
             null, null, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null, 'replace');
+        perform _queue_log_put(v_kind, v_group.then_key, v_put.outcome, 'replace', in_now);
         perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_group.then_key));
     end if;
 end $$;
@@ -1663,6 +1764,7 @@ declare
     v_since bigint;
     v_draining boolean;
     v_filter boolean;
+    v_logs boolean;
     v_options record;
     v_put record;
 begin
@@ -1670,7 +1772,8 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key);
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index into v_shape, v_since, v_draining, v_filter
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index, k.log_seconds > 0
+    into v_shape, v_since, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -1714,6 +1817,9 @@ begin
     if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
         perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options), outcome = 'created', v_now);
     end if;
+    if v_logs then
+        perform _queue_log_put(in_kind, v_key, outcome, in_options ->> 'on_duplicate', v_now);
+    end if;
 end $$;
 --;
 comment on function _queue_push(text, text, jsonb, bytea, jsonb) is
@@ -1731,6 +1837,7 @@ declare
     v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
     v_filter boolean;
+    v_logs boolean;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
@@ -1738,7 +1845,7 @@ declare
     v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index into v_since, v_filter
+    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_order is not null or in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
@@ -1798,6 +1905,9 @@ begin
     end if;
     if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
         perform _queue_slot_settle(null, _queue_line_up(v_entries), true, in_now);
+    end if;
+    if v_logs then
+        perform _queue_log(v_entries, 'pushed', in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
@@ -2469,6 +2579,7 @@ begin
         if v_dead.order_key is not null then
             perform _queue_advance(array[v_dead.p_kind], array[v_dead.order_key], in_now);
         end if;
+        perform _queue_log(array[v_letter], 'pushed', in_now);
         if v_dead.member is not null then
             v_members := v_members || v_dead.member;
             v_letters := v_letters || v_letter;
@@ -2627,6 +2738,7 @@ declare
     v_shape jsonb;
     v_draining boolean;
     v_filter boolean;
+    v_logs boolean;
     v_put record;
     v_member bigint;
 begin
@@ -2647,7 +2759,7 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index into v_shape, v_draining, v_filter
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -2671,6 +2783,9 @@ begin
         perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_member is not null then
         perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);
+    end if;
+    if v_logs then
+        perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome, in_options ->> 'on_duplicate', in_now);
     end if;
     return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
@@ -2917,6 +3032,40 @@ $$Frees what dead workers held, and forgets them.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
 --;
+create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
+    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+declare
+    v_since constant bigint := in_now - ((_queue_settings(in_kind)).log_seconds * 1000000)::bigint;
+    v_pruned bigint;
+begin
+    with d as (
+        delete from queue_log l
+        where l.ctid = any (array(
+            select o.ctid from queue_log o where o.p_kind = in_kind and o.created_at <= v_since
+            order by o.p_kind, o.position limit in_max for update skip locked))
+        returning l.p_kind, coalesce(l.name, '') as name, l.event, l.position),
+    g as (
+        insert into queue_log_gone (p_kind, name, event, position)
+        select d.p_kind, d.name, d.event, max(d.position) from d group by d.p_kind, d.name, d.event)
+    select count(*) into v_pruned from d;
+    if v_pruned > 0 then
+        delete from queue_log_gone g
+        where g.ctid = any (array(
+            select o.ctid from queue_log_gone o
+            where o.p_kind = in_kind and exists (
+                select from queue_log_gone n
+                where n.p_kind = o.p_kind and n.name = o.name and n.event = o.event and n.position > o.position)
+            for update skip locked));
+    end if;
+    return v_pruned;
+end $$;
+--;
+comment on function _queue_prune_log(text, bigint, bigint) is
+$$Removes from the log what of a kind is older than its log_seconds, the oldest first, and notes up to where.
+in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
+Result: how many.
+Locks: the rows; what others have locked is left.$$;
+--;
 create or replace function _queue_prune_kind(in_kind text, in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
@@ -2936,11 +3085,11 @@ begin
         where o.p_kind = in_kind and o.ended_at <= in_now - (v_kind.dedup_seconds * 1000000)::bigint
         order by o.p_kind, o.ended_at limit in_max - v_pruned for update skip locked));
     get diagnostics v_rows = row_count;
-    return v_pruned + v_rows;
+    return v_pruned + v_rows + _queue_prune_log(in_kind, in_now, greatest(in_max - v_pruned - v_rows, 0));
 end $$;
 --;
 comment on function _queue_prune_kind(text, bigint, bigint) is
-$$Removes the history and the remembered keys of a kind that are past their time, the oldest first.
+$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.$$;
@@ -3015,7 +3164,7 @@ begin
     if random() < 0.01 then
         perform _queue_fold_counts(10000); -- nobody may ever call queue_prune
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000);
-    elsif in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 then
+    elsif in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 then
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, in_max);
     end if;
 end $$;
@@ -3389,7 +3538,7 @@ create or replace function _queue_take_in() returns trigger
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
-    v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.filter_index);
+    v_keeps constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record;
     v_entries bigint[];
 begin
@@ -3437,16 +3586,17 @@ begin
             from landed o,
                 _queue_landed(case when o.p_key is null or o.headers is not null then row(o.*)::queue_inbox end, v_now) r
             offset 0) l -- numbered before they are sorted
-        where not v_dedups or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
+        where not v_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= v_now - (
             select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
         order by l.p_key, l.p_kind, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select array_agg(i.entry) into v_entries from i where v_dedups;
-    if v_dedups then
+    select array_agg(i.entry order by i.entry) into v_entries from i where v_keeps;
+    if v_keeps then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
         perform _queue_index(coalesce(v_entries, '{}'));
+        perform _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id = any (array(select l.id from landed l));
@@ -3981,6 +4131,7 @@ declare
     v_kinds text[];
     v_kind record;
     v_made bigint[];
+    v_logs boolean;
     v_onto jsonb;
     v_filter boolean := false;
     v_options record;
@@ -3992,13 +4143,14 @@ begin
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
-        select k.p_kind, k.payload_shape, k.draining, k.filter_index from queue_kind k
-        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.filter_index) order by k.p_kind
+        select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs from queue_kind k
+        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
     loop
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic, format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
         end if;
         v_filter := v_filter or v_kind.filter_index;
+        v_logs := v_kind.logs or v_logs;
         continue when v_kind.payload_shape is null;
         perform _queue_check_fit(v_kind.payload_shape, in_payload, format('payload for "%s"', left(v_kind.p_kind, 40)));
     end loop;
@@ -4026,6 +4178,9 @@ begin
     if v_filter then
         perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = any (v_kinds) and q.p_key = v_key
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
+    end if;
+    if v_logs then
+        perform _queue_log_published(v_kinds, v_made, v_onto, v_key, v_options.on_duplicate, in_topic, v_now);
     end if;
     return query
         select t.p_kind, v_key, q.scheduled_at,
@@ -4377,7 +4532,7 @@ declare
     v_rule queue_recurring;
     v_at bigint;
     v_key text;
-    v_made bigint;
+    v_put record;
 begin
     ticked := 0;
     for v_rule in
@@ -4395,14 +4550,14 @@ begin
         end if;
         while v_at <= v_now and v_left > 0 loop
             v_key := v_rule.name || '@' || to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
-            v_made := (select count(*) from _queue_put(v_rule.p_kind, v_key, v_rule.payload, null,
+            v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null,
                 nullif(v_rule.push_options -> 'headers', 'null'), coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint,
                 v_now, v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
-                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore') p
-                where p.outcome = 'created');
-            ticked := ticked + v_made;
-            if v_made > 0 then
+                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');
+            if v_put.outcome = 'created' then
+                ticked := ticked + 1;
                 perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_rule.p_kind and q.p_key = v_key));
+                perform _queue_log_put(v_rule.p_kind, v_key, v_put.outcome, null, v_now);
             end if;
             v_rule.last_at := v_at;
             v_at := _queue_next_tick(v_rule, v_at);
@@ -4574,6 +4729,328 @@ a few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZAB
 the next queue_prune finishes the group.
 Where the idea comes from: Chapman's groups, whose last job starts the next step.$$;
 --;
+create or replace function _queue_log_published(in_kinds text[], in_made bigint[], in_onto jsonb, in_key text, in_on_duplicate text,
+    in_topic text, in_now bigint) returns void language plpgsql as $$
+declare
+    v_onto bigint[];
+begin
+    v_onto := array(
+        select q.entry from delayed_queue q
+        where q.p_kind = any (in_kinds) and q.p_key = in_key and q.entry <> all (in_made)
+            and in_onto ->> q.p_kind = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
+        order by q.p_kind);
+    perform _queue_log(array(
+        select q.entry from delayed_queue q where q.entry = any (in_made) order by q.p_kind), 'pushed', in_now, in_topic);
+    perform _queue_log(v_onto, 'replaced', in_now, in_topic, exists (
+        select from delayed_queue q join queue_kind k on k.p_kind = q.p_kind
+        where q.entry = any (in_made) and k.log_seconds > 0));
+end $$;
+--;
+comment on function _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint) is
+$$Appends what a publish did to the log, for those of its kinds that have log_seconds.
+in_kinds: the kinds. in_made: the entries that it put in. in_onto: see _queue_publish_onto, NULL: none. in_on_duplicate: its option. The
+other parameters are those of queue_publish. in_now: the time of the call.
+Locks: as _queue_log_open.$$;
+--;
+create or replace function _queue_log_horizon() returns bigint language plpgsql as $$
+declare
+    v_last bigint;
+    v_floor bigint;
+begin
+    select s.last_value - case when s.is_called then 0 else 1 end into v_last from queue_log_position_seq s;
+    -- a lock has room for 31 bits, and may be newer than the line above
+    select min(s.last_value - ((s.last_value - l.objid::bigint) & 2147483647)) into v_floor
+    from pg_locks l, queue_log_position_seq s
+    where l.locktype = 'advisory' and l.objsubid = 2
+        and l.database = (select d.oid from pg_database d where d.datname = current_database())
+        and l.classid::bigint = hashoid('queue_log'::regclass)::bigint & 4294967295;
+    return least(v_last, v_floor);
+end $$;
+--;
+comment on function _queue_log_horizon() is
+$$The position up to which whoever has drawn one has ended: with a snapshot that is taken later all of that can be seen. The open
+transactions count that have appended, no others.
+Result: the position.
+Locks: none.$$;
+--;
+create or replace function _queue_read(in_reader queue_reader, in_max integer, in_until bigint) returns setof queue_log
+    language plpgsql as $$
+declare
+    v_events constant text[] := string_to_array(in_reader.events, ',');
+begin
+    if in_reader.matcher is not null then
+        return query
+            select l.* from queue_log l
+            where l.position > in_reader.position and l.position <= in_until and l.event = any (v_events)
+                and '.' || l.name ~ in_reader.matcher
+            order by l.position limit in_max;
+    else
+        return query
+            select u.* from (
+                (select l.* from queue_log l
+                    where l.p_kind = in_reader.name and l.position > in_reader.position and l.position <= in_until
+                        and l.event = any (v_events)
+                    order by l.p_kind, l.position limit in_max)
+                union all
+                (select l.* from queue_log l
+                    where l.name = in_reader.name and l.topic is not null and l.p_kind <> in_reader.name
+                        and l.position > in_reader.position and l.position <= in_until and l.event = any (v_events)
+                    order by l.name, l.position limit in_max)) u
+            order by u.position limit in_max;
+    end if;
+end $$;
+--;
+comment on function _queue_read(queue_reader, integer, bigint) is
+$$What a reader reads next.
+in_reader: the reader. in_max: how many rows. in_until: the last position.
+Result: the rows of the log, in their order.
+Locks: none.$$;
+--;
+create or replace function _queue_log_known(in_reader queue_reader, in_max integer, in_last bigint) returns bigint language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+    v_horizon constant bigint := _queue_log_horizon();
+    v_known bigint;
+    v_last bigint;
+begin
+    if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+        if random() < 0.01 then -- not with a snapshot that is kept, to which others would have deleted the same
+            delete from queue_log_known n
+            where n.ctid = any (array(
+                select o.ctid from queue_log_known o where o.position < (select max(m.position) from queue_log_known m)
+                order by o.position limit 1000 for update skip locked));
+        end if;
+        return v_horizon;
+    end if;
+    select greatest(in_reader.position, max(n.position)) into v_known from queue_log_known n;
+    if v_horizon > v_known then
+        insert into queue_log_known (position) values (v_horizon);
+    end if;
+    select coalesce(max(r.position), in_last) into v_last from _queue_read(in_reader, in_max, in_last) r;
+    if v_last > v_known and v_last - v_known <= 100000 and v_last - v_known = (
+        select count(*) from queue_log l where l.position > v_known and l.position <= v_last) then
+        return v_last;
+    end if;
+    return v_known;
+end $$;
+--;
+comment on function _queue_log_known(queue_reader, integer, bigint) is
+$$Up to which position the log is complete in the eyes of the caller's transaction. In READ COMMITTED that is the horizon. A snapshot that
+is kept may be older than the end of a transaction that isn't open any more; so there it is what was known before it was taken, and what
+follows without a gap. What is known now is noted for later.
+in_reader: who reads; up to its place the log is complete. in_max: how many messages it wants. in_last: the last position that it sees.
+Result: the position.
+Locks: none; notes that others have locked are left.$$;
+--;
+create or replace function _queue_log_missed(in_reader queue_reader) returns bigint language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+    v_events constant text[] := string_to_array(in_reader.events, ',');
+begin
+    if in_reader.matcher is not null then
+        return (
+            select max(g.position) from queue_log_gone g
+            where g.position > in_reader.position and g.event = any (v_events) and g.name <> '' and '.' || g.name ~ in_reader.matcher);
+    end if;
+    return greatest(
+        (select max(g.position) from queue_log_gone g
+            where g.p_kind = in_reader.name and g.position > in_reader.position and g.event = any (v_events)),
+        (select max(g.position) from queue_log_gone g
+            where g.name = in_reader.name and g.position > in_reader.position and g.event = any (v_events)));
+end $$;
+--;
+comment on function _queue_log_missed(queue_reader) is
+$$Up to which position the log has no longer what a reader hasn't read.
+in_reader: the reader.
+Result: the position; NULL where nothing is missing.
+Locks: none.$$;
+--;
+create or replace function _queue_check_reader(in_reader text) returns void language plpgsql as $$
+begin
+    if in_reader is null or char_length(in_reader) not between 1 and 200 then
+        perform _queue_fail('PQ001', 'reader', in_reader, 'must have 1 to 200 characters');
+    end if;
+end $$;
+--;
+comment on function _queue_check_reader(text) is
+$$Refuses what can't be the name of a reader.
+in_reader: it, 1 to 200 characters.
+Errors: PQ001.$$;
+--;
+create or replace function _queue_events(in_options jsonb) returns text language plpgsql as $$
+declare
+    v_bad text;
+begin
+    if coalesce(jsonb_typeof(in_options -> 'events'), 'null') = 'null' then
+        return null;
+    elsif jsonb_typeof(in_options -> 'events') <> 'array' or in_options -> 'events' = '[]' then
+        perform _queue_fail('PQ002', 'events', in_options ->> 'events', 'must be an array of events');
+    end if;
+    select min(e.event::text) into v_bad
+    from jsonb_array_elements(in_options -> 'events') e (event)
+    where e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}') or jsonb_typeof(e.event) <> 'string';
+    if v_bad is not null then
+        perform _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
+    end if;
+    return (select string_agg(distinct e.event, ',' order by e.event) from jsonb_array_elements_text(in_options -> 'events') e (event));
+end $$;
+--;
+comment on function _queue_events(jsonb) is
+$$The option events of a read.
+in_options: the options, an object or NULL.
+Result: the events, in their order, with a comma between them; NULL where there is no such option.
+Errors: PQ002.$$;
+--;
+create or replace function _queue_reader(in_name text, in_reader text, in_options jsonb) returns queue_reader language plpgsql as $$
+declare
+    v_now constant bigint := queue_now();
+    v_from constant text := coalesce(_queue_text(in_options, 'from'), 'oldest');
+    v_events text;
+    v_reader queue_reader;
+begin
+    if in_name is null or char_length(in_name) not between 1 and 255 then
+        perform _queue_fail('PQ001', 'name', in_name, 'must have 1 to 255 characters');
+    elsif in_name ~ '(^|\.)[*#](\.|$)' then
+        perform _queue_check_topic(in_name, 'pattern');
+    end if;
+    perform _queue_check_reader(in_reader);
+    perform _queue_check_options(in_options, '{from, events}');
+    if v_from not in ('oldest', 'now') then
+        perform _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
+    end if;
+    v_events := _queue_events(in_options);
+    select r.* into v_reader from queue_reader r where r.reader = in_reader;
+    if not found then
+        insert into queue_reader (reader, name, matcher, events, position, created_at)
+        values (in_reader, in_name, case when in_name ~ '(^|\.)[*#](\.|$)' then _queue_matcher(in_name) end,
+            coalesce(v_events, 'pushed,replaced'), 0, v_now)
+        on conflict on constraint queue_reader_pkey do nothing
+        returning * into v_reader;
+        if found then
+            update queue_reader r
+            set position = case v_from when 'now' then _queue_log_horizon() else coalesce(_queue_log_missed(v_reader), 0) end
+            where r.reader = in_reader;
+        end if;
+        select r.* into v_reader from queue_reader r where r.reader = in_reader;
+    end if;
+    if v_reader.name <> in_name then
+        perform _queue_fail('PQ004', 'reader', in_reader, format('reads "%s", see queue_read_end', left(v_reader.name, 40)));
+    elsif v_events <> v_reader.events then
+        update queue_reader r set events = v_events where r.reader = in_reader returning r.* into v_reader;
+    end if;
+    return v_reader;
+end $$;
+--;
+comment on function _queue_reader(text, text, jsonb) is
+$$The reader that queue_read was called for, made where it is new.
+in_name, in_reader, in_options, and the errors: those of queue_read.
+Result: the reader.
+Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.$$;
+--;
+create or replace function queue_read(in_name text, in_reader text, in_max_messages integer default null, in_options jsonb default null)
+    returns table ("position" bigint, event text, topic text, p_kind text, p_key text, entry bigint, payload jsonb,
+        payload_bytes bytea, headers jsonb, to_kind text, created_at bigint) language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_max constant integer := coalesce(in_max_messages, 1);
+    v_reader queue_reader;
+    v_known bigint;
+    v_last bigint;
+    v_rows integer;
+    v_missed bigint;
+begin
+    perform _queue_check_count(v_max, 'max_messages', 10000);
+    v_reader := _queue_reader(in_name, in_reader, in_options);
+    select max(l.position) into v_last from queue_log l;
+    if v_last > v_reader.position then
+        v_known := _queue_log_known(v_reader, v_max, v_last);
+        return query
+            select r.position, r.event, r.topic, r.p_kind, r.p_key, r.entry, r.payload, r.payload_bytes, r.headers, r.to_kind, r.created_at
+            from _queue_read(v_reader, v_max, v_known) r;
+        get diagnostics v_rows = row_count;
+        if v_rows = 0 and v_known > v_reader.position + 1000 then
+            update queue_reader r set position = v_known where r.reader = in_reader and r.position = v_reader.position;
+        end if;
+        if random() < 0.01 then
+            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000) from queue_log l
+            where l.position = (select min(o.position) from queue_log o);
+        end if;
+    end if;
+    -- after the rows: what was pruned before they were read is noted by now
+    v_missed := _queue_log_missed(v_reader);
+    if v_missed is not null then
+        perform _queue_fail('PQ004', 'reader', in_reader, format('has missed what was pruned, ack %s to go on', v_missed));
+    end if;
+end $$;
+--;
+comment on function queue_read(text, text, integer, jsonb) is
+$$Reads the event log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any number of readers each read
+all of it, and take nothing from a consumer or from one another; the next read begins at the same place until queue_read_ack.
+in_name: a kind; or a topic; or a pattern, as in queue_subscribe. A topic and a pattern stand for what is published to such
+topics, of whose copies each comes once, however many of its kinds are logged, and a pattern for kinds too, as if their names were topics.
+in_reader: whose place it is, 1 to 200 characters; its first read registers it. in_max_messages: how many events at the most, 1 to 10000,
+NULL: 1. in_options: from: oldest (the default: all that is kept) or now, where a new reader begins; events: an array of what it wants to
+see, for this read and the next ones (default pushed and replaced, which are messages): pushed; replaced, by a push with on_duplicate;
+acked, popped, moved, dead, removed, which have no payload.
+Result: a row an event, in the order of the log, which is the same for all: position, for queue_read_ack; event; topic, where it
+was published; p_kind, p_key, entry; payload or payload_bytes, headers; to_kind, where it was moved or buried; created_at, microseconds.
+The messages of a transaction come when it has committed, in one order for all readers: nobody is shown a position before what
+stands in front of it is committed or undone. So one transaction that has pushed to a kind with a log and stays open keeps the readers where
+it began; others don't. In a transaction of REPEATABLE READ or SERIALIZABLE, where a position was left out by one that was undone, what
+follows may come a read later. What vanishes with its kind (queue_drop, expires_seconds) leaves no event.
+Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the reader reads another name, and
+where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
+Locks: none, but for a new reader.
+Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka's last stable offset.$$;
+--;
+create or replace function queue_read_ack(in_reader text, in_position bigint, out reader text, out "position" bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+    v_position bigint;
+begin
+    perform _queue_check_reader(in_reader);
+    select r.position into v_position from queue_reader r where r.reader = in_reader for update;
+    if not found then
+        perform _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
+    end if;
+    if (in_position >= 0) is not true or in_position > v_position and in_position > greatest(
+        (select max(l.position) from queue_log l), (select max(g.position) from queue_log_gone g)) then
+        perform _queue_fail('PQ001', 'position', in_position::text, 'must be one that queue_read has shown');
+    end if;
+    reader := in_reader;
+    position := greatest(in_position, v_position);
+    if in_position > v_position then
+        update queue_reader r set position = in_position where r.reader = in_reader;
+    end if;
+end $$;
+--;
+comment on function queue_read_ack(text, bigint) is
+$$A reader is done with the log up to a position: its next read begins after it.
+in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is behind its
+place leaves that as it is, so that an ack may come twice or late.
+Result: reader, position: its place now.
+Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
+Locks: the reader.$$;
+--;
+create or replace function queue_read_end(in_reader text, out changed boolean)
+    language plpgsql
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+    perform _queue_check_reader(in_reader);
+    delete from queue_reader r where r.reader = in_reader;
+    changed := found;
+end $$;
+--;
+comment on function queue_read_end(text) is
+$$Forgets a reader and its place. Nobody has to: a reader keeps nothing in the log.
+in_reader: the reader.
+Result: changed: false where there is none.
+Errors: PQ001 for reader.
+Locks: the reader.$$;
+--;
 create or replace function queue_drain(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
@@ -4609,6 +5086,7 @@ declare
     v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
     v_entries bigint[];
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
+    v_entries bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}', 'filter');
@@ -4638,12 +5116,13 @@ begin
         from h order by h.p_key, h.finished_at desc, h.entry desc -- of one key the newest
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select array(select i.entry from i), (select count(*) from h) into v_entries, stayed;
+    select array(select i.entry from i order by i.entry), (select count(*) from h) into v_entries, stayed;
     went := cardinality(v_entries);
     stayed := stayed - went;
     if went > 0 then
         perform _queue_index(v_entries);
         perform _queue_wake(v_to_kind);
+        perform _queue_log(v_entries, 'pushed', v_now);
     end if;
 end $$;
 --;
@@ -4672,7 +5151,8 @@ begin
         insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
         select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
         where not exists (
-            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index))
+            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
+                or k.log_seconds > 0))
         on conflict on constraint delayed_queue_pkey do nothing;
         if found then
             if statement_timestamp() > transaction_timestamp() + interval '5 ms' or _queue_is_heard(in_kind) then
@@ -4819,6 +5299,7 @@ begin
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end;
             perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
+            perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again
@@ -5319,6 +5800,14 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
+        if in_kind.log_seconds > 0 then
+            perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
+                array_agg(q.entry order by q.entry), 'popped', null, in_now)
+            from delayed_queue q
+            where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+                and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
+                and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
+        end if;
         return query
             with d as (
                 delete from delayed_queue q
@@ -5444,7 +5933,7 @@ begin
         return;
     end if;
     if v_left = 1 and v_where is null and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
-        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
+        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
         and v_bounds[3] <= v_ticks + 4000000 and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         -- as in queue_reserve
@@ -5628,7 +6117,8 @@ begin
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
         and q.route is null and q.member is null and q.semaphores is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null)) then q end as message, q.order_key
+        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
+            or k.log_seconds > 0)) then q end as message, q.order_key
     into v_done;
     if found then
         outcome := 'acked';
@@ -5670,7 +6160,7 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_keeps constant boolean := exists (
-        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
+        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
     v_receipts record;
     v_outcomes text[];
     v_each text[];
@@ -5722,10 +6212,14 @@ begin
     select coalesce(array_agg(d.place), '{}') as places,
         coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
         array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
-        case when v_keeps then array_agg(distinct d.p_kind) end as kinds
+        array_agg(d.p_kind) filter (where v_keeps) as kinds, array_agg((d.message).p_key) filter (where v_keeps) as keys,
+        array_agg((d.message).entry) filter (where v_keeps) as entries
     into v_done from d;
     if v_ordered then
         perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
+    end if;
+    if v_keeps then
+        perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
     end if;
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
@@ -6453,32 +6947,39 @@ create or replace function queue_purge(in_kind text, in_max_messages bigint defa
 declare
     v_now constant bigint := queue_now();
     v_keeps boolean;
-    v_orders text[];
-    v_slotted bigint[];
+    v_logs boolean;
+    v_gone record;
 begin
     perform _queue_check_kind(in_kind, 100);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    v_keeps := exists (select from queue_kind k where k.p_kind = in_kind and k.history_seconds > 0);
+    select k.history_seconds > 0, k.log_seconds > 0 into v_keeps, v_logs from queue_kind k where k.p_kind = in_kind;
     with d as (
         delete from delayed_queue q
         where q.ctid = any (array(
             select p.ctid from delayed_queue p
             where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             limit in_max_messages for update skip locked))
-        returning q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message, case when q.semaphores is not null then q.entry end as slotted),
+        returning q.p_kind, q.p_key, q.entry, q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message,
+            case when q.semaphores is not null then q.entry end as slotted),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select in_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0),
     h as (
         insert into queue_history select e.* from d, _queue_ended(d.message, 'removed', null, v_now) e where v_keeps)
-    select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null), array_agg(d.slotted) filter (where d.slotted is not null)
-    into purged, v_orders, v_slotted from d;
-    if v_orders is not null then
-        perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_orders) o (order_key);
+    select count(*) as rows, array_agg(d.p_kind) filter (where v_logs) as kinds, array_agg(d.p_key) filter (where v_logs) as keys,
+        array_agg(d.entry) filter (where v_logs) as entries,
+        array_agg(distinct d.order_key) filter (where d.order_key is not null) as orders, array_agg(d.slotted) filter (where d.slotted is not null) as slotted
+    into v_gone from d;
+    purged := v_gone.rows;
+    if v_gone.orders is not null then
+        perform _queue_advance(array_agg(in_kind), array_agg(o.order_key), v_now) from unnest(v_gone.orders) o (order_key);
     end if;
-    perform _queue_slot_settle(v_slotted, null, true, v_now) where v_slotted is not null;
+    perform _queue_slot_settle(v_gone.slotted, null, true, v_now) where v_gone.slotted is not null;
+    if v_logs then
+        perform _queue_log_ended(v_gone.kinds, v_gone.keys, v_gone.entries, 'removed', null, v_now);
+    end if;
 end $$;
 --;
 comment on function queue_purge(text, bigint) is
@@ -6515,7 +7016,7 @@ begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
         backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second,
-        filter_index}');
+        filter_index, log_seconds}');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -6540,22 +7041,24 @@ begin
         then _queue_number(in_options, 'expires_seconds', 1, 315360000) else v_kind.expires_seconds end;
     v_kind.filter_index := case when in_options ? 'filter_index'
         then coalesce(_queue_boolean(in_options, 'filter_index'), false) else v_kind.filter_index end;
+    v_kind.log_seconds := case when in_options ? 'log_seconds'
+        then coalesce(_queue_number(in_options, 'log_seconds', 0, 315360000), 0) else v_kind.log_seconds end;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
     end if;
     insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds, jitter,
-        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds, filter_index)
+        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds, filter_index, log_seconds)
     values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
         v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
-        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index)
+        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index, v_kind.log_seconds)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
         backoff_max_seconds = excluded.backoff_max_seconds, jitter = excluded.jitter,
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
-        expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index;
+        expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index, log_seconds = excluded.log_seconds;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
     if in_options ? 'filter_index' then
         perform _queue_define_filter(in_kind, v_kind.filter_index);
@@ -6583,7 +7086,8 @@ takes that is under way when the first limit is set isn't counted; below a lower
 and then can't be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn't
 used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
 Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
-indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
+indexed by the next queue_define that has it. log_seconds (0 to 10 years, default 0): for how long what comes in and ends stays in the log, see queue_read.
+Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.$$;
@@ -6724,6 +7228,7 @@ begin
                     end if;
                     perform _queue_index(array(select q.entry from delayed_queue q
                         where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
+                    perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
                     delete from delayed_queue q where q.entry = v_dead.entry;
                     insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
                     went := went + 1;
@@ -6775,7 +7280,8 @@ begin
     v_left := v_left - v_rows;
     loop
         v_kind := least((select min(h.p_kind) from queue_history h where h.p_kind > v_kind),
-            (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind));
+            (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind),
+            (select min(l.p_kind) from queue_log l where l.p_kind > v_kind));
         exit when v_kind is null or v_left <= 0;
         v_rows := _queue_prune_kind(v_kind, v_now, v_left);
         pruned := pruned + v_rows;
@@ -6785,8 +7291,8 @@ begin
 end $$;
 --;
 comment on function queue_prune(bigint) is
-$$Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
-their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
+$$Clears away what is past its time, in chunks: history, remembered keys and log older than history_seconds, dedup_seconds and
+log_seconds of their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
 past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
@@ -6946,6 +7452,23 @@ comment on view queue_semaphores is
 $$A row a semaphore: its name and capacity; held: how many messages that name it are held; waiting: how many stand in its line. One
 that lacks several stands in the line of one of them.$$;
 --;
+create or replace view queue_readers as
+select r.reader, r.name, r.events, r.position, greatest(l.last - r.position, 0) as behind, m.missed,
+    queue_timestamp(r.created_at) as created_at
+from queue_reader r
+cross join (select coalesce(max(o.position), 0) as last from queue_log o) l
+cross join lateral (
+    select max(g.position) as missed
+    from queue_log_gone g
+    where g.position > r.position and g.event = any (string_to_array(r.events, ','))
+        and case when r.matcher is null then g.p_kind = r.name or g.name = r.name
+            else g.name <> '' and '.' || g.name ~ r.matcher end) m;
+--;
+comment on view queue_readers is
+$$A row a reader of the log: what it reads, which events; position: it is done up to there; behind: how many positions have been
+drawn since, of all kinds, so that its events are at most so many; missed: up to which position the log has lost what it hasn't read, which
+it acks to go on, NULL: nothing; when it first read.$$;
+--;
 -- Who may do what. Routines run with the rights of their owner; nothing is for PUBLIC.
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
@@ -6976,6 +7499,7 @@ revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_ho
     queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_member,
     queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
+    queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
     queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
 --;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
@@ -7045,6 +7569,20 @@ revoke all on function
     _queue_limits_name(text),
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
+    _queue_check_reader(text),
+    _queue_events(jsonb),
+    _queue_log(bigint[], text, bigint, text, boolean),
+    _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint),
+    _queue_log_ended(text[], text[], bigint[], text, text, bigint),
+    _queue_log_horizon(),
+    _queue_log_known(queue_reader, integer, bigint),
+    _queue_log_missed(queue_reader),
+    _queue_log_open(),
+    _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint),
+    _queue_log_put(text, text, text, text, bigint),
+    _queue_prune_log(text, bigint, bigint),
+    _queue_read(queue_reader, integer, bigint),
+    _queue_reader(text, text, jsonb),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -7159,6 +7697,9 @@ revoke all on function
     queue_reap(),
     queue_redrive(text, bigint),
     queue_remove(text, text),
+    queue_read(text, text, integer, jsonb),
+    queue_read_ack(text, bigint),
+    queue_read_end(text),
     queue_replay(text, jsonb),
     queue_reserve(text, text, integer, jsonb),
     queue_resume(text),
@@ -7239,6 +7780,8 @@ begin
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
         grant execute on function queue_tick() to queue_consumer, queue_operator;
+        grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint), queue_read_end(text)
+            to queue_consumer, queue_operator;
         grant execute on function queue_group(text, text, jsonb, jsonb) to queue_producer, queue_consumer, queue_operator;
         grant execute on function
             queue_subscribe(text, text),
@@ -7251,6 +7794,7 @@ begin
             to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
-        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups, queue_semaphores to queue_operator;
+        grant select on queue_messages, queue_stats, queue_workers, queue_history, queue_subscriptions, queue_schedules, queue_groups, queue_semaphores,
+            queue_log, queue_readers to queue_operator;
     end if;
 end $$;

@@ -17,7 +17,7 @@ begin
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.semaphores is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.semaphores is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
     into v_kind, v_keeps, v_pushed, v_deliveries, v_order
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';

@@ -23,7 +23,7 @@ begin
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
         select q.entry, r.place, q.route is not null or q.member is not null or q.semaphores is not null as routed, q.order_key is not null as ordered, q.pending is not null
-            or (select k.history_seconds > 0 or k.dedup_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
+            or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;

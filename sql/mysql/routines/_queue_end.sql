@@ -17,7 +17,7 @@ begin
     declare v_priority smallint;
     declare v_max_attempts int;
     declare v_at, v_member bigint;
-    declare v_pending, v_history, v_dedup, v_pushed boolean;
+    declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
     declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -25,7 +25,7 @@ begin
     select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
-    select k.history_seconds > 0, k.dedup_seconds > 0 into v_history, v_dedup from queue_kind k where k.p_kind = v_kind;
+    select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
             scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors)
@@ -37,6 +37,9 @@ begin
     if v_dedup and in_outcome in ('acked', 'popped', 'moved') then
         insert into queue_dedup (p_kind, p_key, ended_at) values (v_kind, v_key, in_now)
         on duplicate key update ended_at = in_now;
+    end if;
+    if v_logs and in_outcome is not null then
+        call _queue_log(in_entry, in_outcome, in_to_kind, null, null, in_now);
     end if;
     if v_pending then
         select if(q.pending_payload is null and q.pending_bytes is null, q.payload, q.pending_payload),
@@ -69,6 +72,9 @@ begin
             call _queue_stand(v_kind, v_key, v_order);
         elseif v_semaphores is not null and v_outcome = 'created' then
             call _queue_follow_slots(v_kind, v_key, v_semaphores);
+        end if;
+        if v_logs then
+            call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         end if;
     end if;
 end $$

@@ -43,6 +43,7 @@ finishing: begin
         if v_outcome in ('created', 'replaced') then
             call _queue_index(null, v_kind, v_key);
         end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, 'replace', in_now);
     end if;
 end $$
 delimiter ;

@@ -18,7 +18,7 @@ move: begin
     declare v_attempts, v_max_attempts int;
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter boolean;
+    declare v_draining, v_filter, v_logs boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
@@ -33,7 +33,7 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index into v_shape, v_draining, v_filter
+    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -68,6 +68,9 @@ move: begin
         call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
     elseif v_semaphores is not null and out_outcome = 'created' then
         call _queue_follow_slots(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
+    end if;
+    if v_logs then
+        call _queue_log_put(in_to_kind, coalesce(v_other_key, v_key), out_outcome, v_on_duplicate, in_now);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end $$

@@ -10,7 +10,7 @@ begin
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     declare continue handler for not found begin end;
-    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores into v_keeps from queue_kind k where k.p_kind = in_kind;
+    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
         insert into queue_count (id, p_kind, pushed, reserved, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)

@@ -1,7 +1,7 @@
 drop procedure if exists _queue_prune_kind;
 delimiter $$
 create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes the history and the remembered keys of a kind that are past their time, the oldest first.
+    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -10,6 +10,7 @@ begin
     declare v_history, v_dedup decimal(20,6) default 0;
     declare v_since bigint;
     declare v_left int;
+    declare v_logged bigint;
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
@@ -37,5 +38,8 @@ begin
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
+    set v_left = greatest(in_max - out_pruned, 0);
+    call _queue_prune_log(in_kind, in_now, v_left, v_logged);
+    set out_pruned = out_pruned + v_logged;
 end $$
 delimiter ;

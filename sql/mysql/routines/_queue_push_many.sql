@@ -8,7 +8,7 @@ out_outcomes: a letter a message, in their order: c for created, i for ignored, 
 characters a message, the key that was made where it came without; NULL where none was.'
 begin
     declare v_now, v_at bigint;
-    declare v_keeps, v_draining, v_filter boolean default false;
+    declare v_keeps, v_draining, v_filter, v_logs boolean default false;
     declare v_headers longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
@@ -18,7 +18,8 @@ begin
     call _queue_check_kind(in_kind, 95, 'kind');
     call _queue_check_messages(in_messages);
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index, k.draining, k.filter_index into v_keeps, v_draining, v_filter
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
+    into v_keeps, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -33,6 +34,9 @@ begin
         if v_filter then
             call _queue_index_keys(in_kind, in_messages, out_outcomes, out_made);
         end if;
+    end if;
+    if v_logs then
+        call _queue_log_batch(in_kind, in_messages, in_options, out_outcomes, out_made, v_now);
     end if;
 end $$
 delimiter ;

@@ -38,6 +38,7 @@ begin
         elseif v_semaphores is not null then
             call _queue_follow_slots(v_kind, v_key, v_semaphores);
         end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         call _queue_forget(in_entry);
     end if;
 end $$

@@ -8,7 +8,7 @@ begin
     declare v_now, v_from, v_to, v_limit bigint;
     declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list longtext character set utf8mb4;
-    declare v_draining, v_filter boolean;
+    declare v_draining, v_filter, v_logs boolean;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
@@ -25,7 +25,7 @@ begin
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     end if;
-    select k.draining, k.filter_index into v_draining, v_filter from queue_kind k where k.p_kind = v_to_kind;
+    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k where k.p_kind = v_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
@@ -61,10 +61,12 @@ begin
     select count(*) into out_went
     from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+    set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
     if v_filter then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(j.entry) into v_list from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j;
-        call _queue_index_all(coalesce(v_list, '[]'));
+        call _queue_index_all(v_list);
+    end if;
+    if v_logs then
+        call _queue_log_entries(v_list, v_now);
     end if;
 end $$
 delimiter ;

@@ -24,7 +24,7 @@ begin
         select min(i.id) into v_landed from queue_inbox i;
         select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null
                 or k.semaphores or k.max_reserved is not null or k.rate_per_second is not null,
-            k.history_seconds > 0 or k.dedup_seconds > 0
+            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0
         into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
         if v_landed is not null or v_special then
             set v_done = false;

@@ -14,6 +14,7 @@ begin
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_at, v_last, v_push_at, v_put_at bigint;
+    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
     into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
     from queue_recurring r where r.name = in_name for update;
@@ -26,13 +27,14 @@ begin
     end if;
     set out_made = 0;
     while v_at <= in_now and out_left > 0 do
-        call _queue_put(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
-            '%Y-%m-%dT%H:%i:%sZ')), v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
+        set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
+            '%Y-%m-%dT%H:%i:%sZ'));
+        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
             v_outcome);
         if v_outcome = 'created' then
-            call _queue_index(null, v_kind, concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
-                '%Y-%m-%dT%H:%i:%sZ')));
+            call _queue_index(null, v_kind, v_key);
         end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
         call _queue_next_tick(in_name, v_at, v_at);
     end while;

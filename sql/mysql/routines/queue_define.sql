@@ -17,7 +17,8 @@ takes that is under way when the first limit is set isn''t counted; below a lowe
 and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
 used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
 Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
-indexed by the next queue_define that has it. Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
+indexed by the next queue_define that has it. log_seconds (0 to 10 years, default 0): for how long what comes in and ends stays in the log, see queue_read.
+Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.'
@@ -36,7 +37,7 @@ begin
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
                 'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second,',
-                'filter_index'), 'options');
+                'filter_index,log_seconds'), 'options');
             call _queue_lock_kinds();
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
@@ -73,12 +74,13 @@ begin
                     coalesce(v_history, default(k.history_seconds)), k.history_seconds),
                 k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
             where k.p_kind = in_kind;
+            call _queue_define_log(in_kind, in_options);
             call _queue_define_expires(in_kind, in_options);
             call _queue_define_limits(in_kind, in_options);
             call _queue_define_filter(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
                 k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index
+                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
             from queue_kind k where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;

@@ -1,8 +1,8 @@
 drop procedure if exists queue_prune;
 delimiter $$
 create procedure queue_prune(in in_max_rows bigint)
-    comment 'Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
-their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
+    comment 'Clears away what is past its time, in chunks: history, remembered keys and log older than history_seconds, dedup_seconds and
+log_seconds of their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
 past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.

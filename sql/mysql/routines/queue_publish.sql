@@ -19,21 +19,21 @@ begin
     declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_draining boolean;
+    declare v_draining, v_log, v_logs boolean;
     again: loop
         begin
             declare v_done boolean default false;
             declare c cursor for
-                select k.p_kind, k.payload_shape, k.draining
+                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
                 from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                     straight_join queue_kind k on k.p_kind = j.p_kind
-                where k.payload_shape is not null or k.draining order by k.p_kind;
+                where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_topic(in_topic, 'topic');
-            set v_key = in_key, v_done = false;
+            set v_key = in_key, v_done = false, v_logs = false;
             if in_key is null then
                 call _queue_key(v_now, v_key);
             end if;
@@ -44,17 +44,23 @@ begin
             asking: loop
                 begin
                     declare continue handler for not found set v_done = true;
-                    fetch c into v_kind, v_shape, v_draining;
+                    fetch c into v_kind, v_shape, v_draining, v_log;
                 end;
                 if v_done then
                     leave asking;
                 elseif v_draining then
                     call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
                 end if;
-                call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+                set v_logs = v_logs or v_log;
+                if v_shape is not null then
+                    call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+                end if;
             end loop;
             close c;
             call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
+            if v_logs then
+                call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+            end if;
             call _queue_commit(v_own);
             leave again;
         end;

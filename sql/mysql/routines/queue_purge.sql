@@ -29,7 +29,7 @@ begin
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
             set v_keeps = false;
-            select k.history_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+            select k.history_seconds > 0 or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
             set v_purged = 0;
             open c;
             messages: loop

@@ -38,7 +38,7 @@ begin
             new.delay_seconds is null and new.scheduled_at between 100000000000000 and 253402300799999999)
         and coalesce(new.attempts between 0 and 1000000000, true) and coalesce(new.max_attempts between 1 and 1000000000, true)
         and not exists (select 1 from queue_kind k where k.p_kind = new.p_kind
-            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index))
+            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0))
     then
         call queue_now(v_now);
         set v_due = coalesce(new.scheduled_at, v_now + cast(coalesce(new.delay_seconds, 0) * 1000000 as signed));

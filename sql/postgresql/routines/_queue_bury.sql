@@ -33,6 +33,7 @@ begin
         if v_dead.order_key is not null then
             perform _queue_advance(array[v_dead.p_kind], array[v_dead.order_key], in_now);
         end if;
+        perform _queue_log(array[v_letter], 'pushed', in_now);
         if v_dead.member is not null then
             v_members := v_members || v_dead.member;
             v_letters := v_letters || v_letter;

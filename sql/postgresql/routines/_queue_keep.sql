@@ -4,7 +4,7 @@ declare
     v_kind queue_kind;
 begin
     select k.* into v_kind from queue_kind k
-    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
+    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
     if not found then
         return;
     end if;
@@ -17,6 +17,9 @@ begin
     if v_kind.dedup_seconds > 0 and in_outcome in ('acked', 'popped', 'moved') then
         insert into queue_dedup (p_kind, p_key, ended_at) values (in_row.p_kind, in_row.p_key, in_now)
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
+    end if;
+    if v_kind.log_seconds > 0 then
+        perform _queue_log_ended(array[in_row.p_kind], array[in_row.p_key], array[in_row.entry], in_outcome, in_to_kind, in_now);
     end if;
 end $$;
 

@@ -5,6 +5,7 @@ declare
     v_shape jsonb;
     v_draining boolean;
     v_filter boolean;
+    v_logs boolean;
     v_put record;
     v_member bigint;
 begin
@@ -25,7 +26,7 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index into v_shape, v_draining, v_filter
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
@@ -49,6 +50,9 @@ begin
         perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_member is not null then
         perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);
+    end if;
+    if v_logs then
+        perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome, in_options ->> 'on_duplicate', in_now);
     end if;
     return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;

@@ -19,6 +19,14 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
+        if in_kind.log_seconds > 0 then
+            perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
+                array_agg(q.entry order by q.entry), 'popped', null, in_now)
+            from delayed_queue q
+            where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+                and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
+                and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
+        end if;
         return query
             with d as (
                 delete from delayed_queue q

@@ -17,11 +17,11 @@ begin
         where o.p_kind = in_kind and o.ended_at <= in_now - (v_kind.dedup_seconds * 1000000)::bigint
         order by o.p_kind, o.ended_at limit in_max - v_pruned for update skip locked));
     get diagnostics v_rows = row_count;
-    return v_pruned + v_rows;
+    return v_pruned + v_rows + _queue_prune_log(in_kind, in_now, greatest(in_max - v_pruned - v_rows, 0));
 end $$;
 
 comment on function _queue_prune_kind(text, bigint, bigint) is
-$$Removes the history and the remembered keys of a kind that are past their time, the oldest first.
+$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.$$;

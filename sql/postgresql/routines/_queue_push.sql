@@ -7,6 +7,7 @@ declare
     v_since bigint;
     v_draining boolean;
     v_filter boolean;
+    v_logs boolean;
     v_options record;
     v_put record;
 begin
@@ -14,7 +15,8 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key);
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index into v_shape, v_since, v_draining, v_filter
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index, k.log_seconds > 0
+    into v_shape, v_since, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
@@ -57,6 +59,9 @@ begin
     end if;
     if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
         perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options), outcome = 'created', v_now);
+    end if;
+    if v_logs then
+        perform _queue_log_put(in_kind, v_key, outcome, in_options ->> 'on_duplicate', v_now);
     end if;
 end $$;
 

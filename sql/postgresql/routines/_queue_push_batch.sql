@@ -8,6 +8,7 @@ declare
     v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
     v_filter boolean;
+    v_logs boolean;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
@@ -15,7 +16,7 @@ declare
     v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index into v_since, v_filter
+    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_order is not null or in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
@@ -75,6 +76,9 @@ begin
     end if;
     if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
         perform _queue_slot_settle(null, _queue_line_up(v_entries), true, in_now);
+    end if;
+    if v_logs then
+        perform _queue_log(v_entries, 'pushed', in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end

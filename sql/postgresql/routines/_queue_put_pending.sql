@@ -14,6 +14,7 @@ begin
     if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
     end if;
+    perform _queue_log_put(in_row.p_kind, in_row.p_key, v_put.outcome, null, in_now);
 end $$;
 
 comment on function _queue_put_pending(delayed_queue, bigint) is

@@ -16,6 +16,7 @@ begin
         v_kind.draining := false;
         v_kind.semaphores := false;
         v_kind.filter_index := false;
+        v_kind.log_seconds := 0;
     end if;
     return v_kind;
 end $$;

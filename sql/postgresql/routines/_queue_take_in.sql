@@ -5,7 +5,7 @@ create or replace function _queue_take_in() returns trigger
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
-    v_dedups constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.filter_index);
+    v_keeps constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record;
     v_entries bigint[];
 begin
@@ -53,16 +53,17 @@ begin
             from landed o,
                 _queue_landed(case when o.p_key is null or o.headers is not null then row(o.*)::queue_inbox end, v_now) r
             offset 0) l -- numbered before they are sorted
-        where not v_dedups or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
+        where not v_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= v_now - (
             select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
         order by l.p_key, l.p_kind, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select array_agg(i.entry) into v_entries from i where v_dedups;
-    if v_dedups then
+    select array_agg(i.entry order by i.entry) into v_entries from i where v_keeps;
+    if v_keeps then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
         perform _queue_index(coalesce(v_entries, '{}'));
+        perform _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id = any (array(select l.id from landed l));

@@ -11,7 +11,7 @@ begin
     if random() < 0.01 then
         perform _queue_fold_counts(10000); -- nobody may ever call queue_prune
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000);
-    elsif in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 then
+    elsif in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 then
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, in_max);
     end if;
 end $$;

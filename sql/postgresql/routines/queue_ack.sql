@@ -17,7 +17,8 @@ begin
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
         and q.route is null and q.member is null and q.semaphores is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null)) then q end as message, q.order_key
+        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
+            or k.log_seconds > 0)) then q end as message, q.order_key
     into v_done;
     if found then
         outcome := 'acked';

@@ -5,7 +5,7 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_keeps constant boolean := exists (
-        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null);
+        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
     v_receipts record;
     v_outcomes text[];
     v_each text[];
@@ -57,10 +57,14 @@ begin
     select coalesce(array_agg(d.place), '{}') as places,
         coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
         array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
-        case when v_keeps then array_agg(distinct d.p_kind) end as kinds
+        array_agg(d.p_kind) filter (where v_keeps) as kinds, array_agg((d.message).p_key) filter (where v_keeps) as keys,
+        array_agg((d.message).entry) filter (where v_keeps) as entries
     into v_done from d;
     if v_ordered then
         perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
+    end if;
+    if v_keeps then
+        perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
     end if;
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';

@@ -40,7 +40,7 @@ begin
         return;
     end if;
     if v_left = 1 and v_where is null and cardinality(v_bounds) = 19 and v_kind.payload_shape is null
-        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0) is not true
+        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
         and v_bounds[3] <= v_ticks + 4000000 and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         -- as in queue_reserve

@@ -23,7 +23,8 @@ begin
     v_left := v_left - v_rows;
     loop
         v_kind := least((select min(h.p_kind) from queue_history h where h.p_kind > v_kind),
-            (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind));
+            (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind),
+            (select min(l.p_kind) from queue_log l where l.p_kind > v_kind));
         exit when v_kind is null or v_left <= 0;
         v_rows := _queue_prune_kind(v_kind, v_now, v_left);
         pruned := pruned + v_rows;
@@ -33,8 +34,8 @@ begin
 end $$;
 
 comment on function queue_prune(bigint) is
-$$Clears away what is past its time, in chunks: history and remembered keys older than history_seconds and dedup_seconds of
-their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
+$$Clears away what is past its time, in chunks: history, remembered keys and log older than history_seconds, dedup_seconds and
+log_seconds of their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
 past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.

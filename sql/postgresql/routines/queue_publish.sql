@@ -9,6 +9,7 @@ declare
     v_kinds text[];
     v_kind record;
     v_made bigint[];
+    v_logs boolean;
     v_onto jsonb;
     v_filter boolean := false;
     v_options record;
@@ -20,13 +21,14 @@ begin
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
-        select k.p_kind, k.payload_shape, k.draining, k.filter_index from queue_kind k
-        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.filter_index) order by k.p_kind
+        select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs from queue_kind k
+        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
     loop
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic, format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
         end if;
         v_filter := v_filter or v_kind.filter_index;
+        v_logs := v_kind.logs or v_logs;
         continue when v_kind.payload_shape is null;
         perform _queue_check_fit(v_kind.payload_shape, in_payload, format('payload for "%s"', left(v_kind.p_kind, 40)));
     end loop;
@@ -54,6 +56,9 @@ begin
     if v_filter then
         perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = any (v_kinds) and q.p_key = v_key
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
+    end if;
+    if v_logs then
+        perform _queue_log_published(v_kinds, v_made, v_onto, v_key, v_options.on_duplicate, in_topic, v_now);
     end if;
     return query
         select t.p_kind, v_key, q.scheduled_at,

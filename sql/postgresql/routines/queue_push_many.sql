@@ -85,6 +85,7 @@ begin
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end;
             perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
+            perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
             exit;
         exception when sqlstate 'PQ000' then
             null; -- all that it did and locked is undone: again

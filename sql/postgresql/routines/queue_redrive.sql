@@ -55,6 +55,7 @@ begin
                     end if;
                     perform _queue_index(array(select q.entry from delayed_queue q
                         where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
+                    perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
                     delete from delayed_queue q where q.entry = v_dead.entry;
                     insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
                     went := went + 1;

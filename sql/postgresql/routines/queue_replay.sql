@@ -11,6 +11,7 @@ declare
     v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
     v_entries bigint[];
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
+    v_entries bigint[];
 begin
     perform _queue_check_kind(in_kind, 100);
     perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}', 'filter');
@@ -40,12 +41,13 @@ begin
         from h order by h.p_key, h.finished_at desc, h.entry desc -- of one key the newest
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select array(select i.entry from i), (select count(*) from h) into v_entries, stayed;
+    select array(select i.entry from i order by i.entry), (select count(*) from h) into v_entries, stayed;
     went := cardinality(v_entries);
     stayed := stayed - went;
     if went > 0 then
         perform _queue_index(v_entries);
         perform _queue_wake(v_to_kind);
+        perform _queue_log(v_entries, 'pushed', v_now);
     end if;
 end $$;
 

@@ -8,7 +8,7 @@ declare
     v_rule queue_recurring;
     v_at bigint;
     v_key text;
-    v_made bigint;
+    v_put record;
 begin
     ticked := 0;
     for v_rule in
@@ -26,14 +26,14 @@ begin
         end if;
         while v_at <= v_now and v_left > 0 loop
             v_key := v_rule.name || '@' || to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
-            v_made := (select count(*) from _queue_put(v_rule.p_kind, v_key, v_rule.payload, null,
+            v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null,
                 nullif(v_rule.push_options -> 'headers', 'null'), coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint,
                 v_now, v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
-                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore') p
-                where p.outcome = 'created');
-            ticked := ticked + v_made;
-            if v_made > 0 then
+                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');
+            if v_put.outcome = 'created' then
+                ticked := ticked + 1;
                 perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_rule.p_kind and q.p_key = v_key));
+                perform _queue_log_put(v_rule.p_kind, v_key, v_put.outcome, null, v_now);
             end if;
             v_rule.last_at := v_at;
             v_at := _queue_next_tick(v_rule, v_at);

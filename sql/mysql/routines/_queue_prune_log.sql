@@ -1,0 +1,46 @@
+drop procedure if exists _queue_prune_log;
+delimiter $$
+create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
+    comment 'Removes from the log what of a kind is older than its log_seconds, the oldest first, and notes up to where.
+in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
+Result: how many.
+Locks: the rows; what others have locked is left.
+differs: the result is out_pruned.'
+begin
+    declare v_seconds decimal(20,6) default 0;
+    declare v_since bigint;
+    declare v_found longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
+    set v_since = in_now - v_seconds * 1000000;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(o.position), count(*) into v_found, out_pruned
+    from (
+        select l.position from queue_log l force index (queue_log_kind)
+        where l.p_kind = in_kind and l.created_at <= v_since order by l.position limit in_max for update skip locked) o;
+    if v_found is not null then
+        insert into queue_log_gone (p_kind, name, event, position)
+        select l.p_kind, coalesce(l.name, ''), l.event, max(l.position)
+        from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+            straight_join queue_log l force index (primary) on l.position = j.position
+        group by l.p_kind, coalesce(l.name, ''), l.event;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+            straight_join queue_log l force index (primary) on l.position = j.position;
+        set v_found = null;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
+        from (
+            select g.name, g.event, g.position from queue_log_gone g force index (primary)
+            where g.p_kind = in_kind and exists (
+                select 1 from queue_log_gone n force index (primary)
+                where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
+            limit 100 for update /*!80000 of g */ skip locked) o;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete g from json_table(coalesce(v_found, '[]'), '$[*]' columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+                position bigint path '$[2]')) j
+            straight_join queue_log_gone g force index (primary)
+                on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,11 @@
+-- Who reads the log, what, and up to where it is done.
+create table if not exists queue_reader (
+    reader                 varchar(200) not null,
+    name                   varchar(255) not null,
+    matcher                varchar(3000),
+    events                 varchar(100) not null,
+    position               bigint not null,
+    created_at             bigint not null,
+    primary key (reader) -- serves: queue_read, queue_read_ack
+) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+    comment 'Readers of the log; look at it through the view queue_readers.';

@@ -1,0 +1,10 @@
+-- Who reads the log, what, and up to where it is done.
+create table queue_reader (
+    reader     text collate "C" constraint queue_reader_pkey primary key,  -- serves: queue_read, queue_read_ack
+    name       text collate "C" not null,
+    matcher    text collate "C",
+    events     text collate "C" not null,
+    position   bigint not null,
+    created_at bigint not null
+);
+comment on table queue_reader is 'Readers of the log; look at it through the view queue_readers.';
