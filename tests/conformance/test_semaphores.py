@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, Refused
-from tests.conformance.steps import drain, keys, outcomes, receipts, state, take
+from tests.conformance.steps import drain, keys, outcomes, receipts, state
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock
