@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 
-def push(queue: Session, names: Iterable[str], order_key: str = "o", kind: str = "work", **options: object) -> None:
+def push(
+    queue: Session, names: Iterable[str], order_key: str = "o", kind: str = "work", **options: object
+) -> None:
     """Push messages of one order key, one by one."""
     for name in names:
         assert queue.push(kind, name, name, order_key=order_key, **options).outcome == "created"
@@ -94,7 +96,9 @@ def test_K7_pops_with_history_go_on_with_the_next(queue: Session) -> None:
         queue.ack_many([receipt])
 
 
-def test_K7_a_retry_stays_first_and_its_successors_wait_through_its_delay(queue: Session, clock: Clock) -> None:
+def test_K7_a_retry_stays_first_and_its_successors_wait_through_its_delay(
+    queue: Session, clock: Clock
+) -> None:
     push(queue, "ab")
     _, receipt = take(queue, "work")
     assert queue.nack(receipt, delay_seconds=60).outcome == "retry"
@@ -141,14 +145,18 @@ def test_K7_an_expired_first_is_delivered_again_before_its_successors(queue: Ses
     assert keys(pop_all(queue)) == ["b"]
 
 
-def test_K7_a_dead_letter_leaves_the_line_and_gets_to_its_end_by_a_redrive(queue: Session, clock: Clock) -> None:
+def test_K7_a_dead_letter_leaves_the_line_and_gets_to_its_end_by_a_redrive(
+    queue: Session, clock: Clock
+) -> None:
     queue.define("work", max_attempts=1)
     push(queue, "abc")
     _, receipt = take(queue, "work")
     assert queue.nack(receipt).outcome == "dead"
     take(queue, "work")
     clock.advance(301)
-    message, receipt = take(queue, "work")  # b's last delivery has expired, and the next comes with the same call
+    message, receipt = take(
+        queue, "work"
+    )  # b's last delivery has expired, and the next comes with the same call
     assert message.key == "c"
     assert sorted(keys(queue.reserve("work.dead", None, 10))) == ["a", "b"]
     clock.advance(301)
@@ -313,7 +321,9 @@ def test_K7_a_push_onto_one_that_waits_leaves_it_in_its_place(queue: Session, on
     assert keys(pop_all(queue)) == ["a", "b", "c"]
 
 
-def test_K7_what_is_pushed_onto_a_held_one_is_put_in_at_the_end_of_the_line(queue: Session, clock: Clock) -> None:
+def test_K7_what_is_pushed_onto_a_held_one_is_put_in_at_the_end_of_the_line(
+    queue: Session, clock: Clock
+) -> None:
     push(queue, "ab")
     _, receipt = take(queue, "work")
     assert queue.push("work", "a", 2, on_duplicate="replace").outcome == "held"
