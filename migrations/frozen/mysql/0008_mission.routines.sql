@@ -5210,7 +5210,6 @@ Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers
 and for a group that has finished.
 Locks: none but the message of that key; waits for another transaction that is putting the same key. With an order_key
 the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
-differs: the line itself is locked.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
     declare v_own boolean;
@@ -5483,7 +5482,8 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, and where it goes on the one that has its key there, in the order of their entries.
+Locks: the message, the next in the line of its order key, and where it goes on the first of that line
+there and the one that has its key there, in the order of their entries.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
     declare v_own boolean;
@@ -6211,7 +6211,7 @@ create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!8
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message.'
+Locks: the message, and the next in the line of its order key.'
 begin
     declare v_tries int default 0;
     declare v_own, v_held boolean;
@@ -6494,11 +6494,12 @@ drop procedure if exists queue_redrive;
 --;
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max_messages bigint)
-    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0.
+    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors and routes, as new entries with attempts 0,
+at the end of the lines of their order keys.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
-Locks: the dead letters; what others hold or have locked stays.'
+Locks: the dead letters, and the first of the lines; what others hold or have locked stays.'
 begin
     declare v_tries int default 0;
     declare v_own, v_one boolean;
