@@ -163,7 +163,7 @@ def test_transactions_that_end_and_push_several_lines_leave_nobody_waiting(
 
 
 def until_no_deadlock(harness: Harness, call: Callable[[], Any]) -> Any:
-    """Make a transaction again that the server has ended for a deadlock: the order of its calls is the caller's."""
+    """Make a transaction again after a deadlock: the order of its calls is the caller's."""
     while True:
         try:
             return call()
@@ -297,7 +297,5 @@ def test_a_history_of_retries_and_kills_has_each_line_one_at_a_time_and_in_order
 
     together([produce, disturb, *(lambda number=number: consume(number) for number in range(CONSUMERS))])
     assert wrong == []
-    assert {name: numbers for name, numbers in ended.items()} == {
-        f"o{line}": list(range(EACH)) for line in range(LINES)
-    }
+    assert dict(ended) == {f"o{line}": list(range(EACH)) for line in range(LINES)}
     empty(queue)
