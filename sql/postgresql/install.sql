@@ -110,6 +110,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_line.sql
 \ir routines/_queue_stand.sql
 \ir routines/_queue_put_ordered.sql
+\ir routines/_queue_lock_batch.sql
+\ir routines/_queue_stand_batch.sql
 \ir routines/_queue_advance.sql
 \ir routines/_queue_with_next.sql
 \ir routines/_queue_follow.sql

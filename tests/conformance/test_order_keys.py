@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,12 +12,13 @@ from tests.conformance.steps import drain, keys, outcomes, receipts, state, take
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pyqueue_sql import Message
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Harness, Session
 
 
 def push(
-    queue: Session, names: Iterable[str], order_key: str = "o", kind: str = "work", **options: object
+    queue: Session, names: Iterable[str], order_key: str = "o", kind: str = "work", **options: Any
 ) -> None:
     """Push messages of one order key, one by one."""
     for name in names:
@@ -67,9 +68,9 @@ def test_K7_a_stuck_order_key_blocks_nobody_else(queue: Session, clock: Clock) -
     assert keys(queue.reserve("work", None, 10)) == ["a"]
 
 
-def pop_all(queue: Session, most: int = 10) -> list:
+def pop_all(queue: Session, most: int = 10) -> list[Message]:
     """Pop until nothing is ready."""
-    everything = []
+    everything: list[Message] = []
     while found := queue.pop("work", most):
         everything += found
     return everything
@@ -314,7 +315,7 @@ def test_K7_a_batch_with_on_duplicate_stands_in_line_too(queue: Session) -> None
 
 
 @pytest.mark.parametrize("on_duplicate", ["replace", "push_back", "keep_time"])
-def test_K7_a_push_onto_one_that_waits_leaves_it_in_its_place(queue: Session, on_duplicate: str) -> None:
+def test_K7_a_push_onto_one_that_waits_leaves_it_in_its_place(queue: Session, on_duplicate: Any) -> None:
     push(queue, "abc")
     assert queue.push("work", "b", 2, on_duplicate=on_duplicate, order_key="x").outcome == "replaced"
     assert (ready(queue), waiting(queue)) == (["a"], ["b", "c"])
@@ -398,7 +399,8 @@ def test_K7_a_dead_worker_keeps_its_place_in_the_line(queue: Session, harness: H
 
 
 def test_K7_an_order_key_that_is_none_is_refused(queue: Session) -> None:
-    for order_key in ("", "x" * 201, 7, ["a"]):
+    wrong: list[Any] = ["", "x" * 201, 7, ["a"]]
+    for order_key in wrong:
         with pytest.raises(InvalidOption):
             queue.push("work", "a", 1, order_key=order_key)
         with pytest.raises(InvalidOption):

@@ -84,6 +84,10 @@ select 'group' || i, 'next', '{}', 'group' || i, 0, 0, 'wait', false, 60, 0
 from generate_series(1, %(size)s / 10) i;
 update queue_group set group_name = 'crowd' where group_name = 'group8';
 update queue_group set finished_at = 0, forget_at = 0 where group_name = 'group5';
+insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at, order_key, order_waits)
+select 'lined', 'l' || i, '1', n.now, n.now, n.now, case when i %% 2 = 0 or i = 1 then n.now end,
+    case when i %% 2 = 0 then 'o' || i else 'deep' end, case when i %% 2 = 1 and i > 1 then true end
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s / 10) i;
 insert into queue_group_slot (group_name, slot)
 select g.group_name, s from queue_group g, generate_series(0, 31) s;
 insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
@@ -232,6 +236,14 @@ def in_a_snapshot(plans: Plans, text: str) -> list[Node]:
     return nodes
 
 
+def ordered(plans: Plans, text: str) -> list[Node]:
+    """Make a call for the first of a line that is held."""
+    plans.run("""select * from queue_push('line', null, '1', '{"order_key": "deep"}')""")
+    [[receipt]], _ = plans.run("select receipt from queue_reserve('line', 'w')")
+    plans.run("""select * from queue_push('line', null, '1', '{"order_key": "deep"}')""")
+    return plans.run(text, receipt)[1]
+
+
 def stage(plans: Plans) -> list[dict[str, int]]:
     """Stage messages under the job `job`, and return what is to be published."""
     [[part]], _ = plans.run("select part from queue_stage_begin('job')")
@@ -336,6 +348,14 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_read topic": query("select * from queue_read('7.noted', 'topical', %s)", BATCH),
     "queue_read pattern": query("select * from queue_read('#', 'all', %s)", BATCH),
     "queue_read_ack": query("select * from queue_read_ack('reader', 5)"),
+    "queue_push ordered": query("""select * from queue_push('lined', null, '1', '{"order_key": "deep"}')"""),
+    "queue_push_many ordered": query(
+        """select * from queue_push_many('lined', '[{"payload": 1}, {"payload": 2, "order_key": "deep"}]',"""
+        """ '{"order_key": "o8"}')"""
+    ),
+    "queue_ack ordered": lambda plans: ordered(plans, "select * from queue_ack(%s)"),
+    "queue_move ordered": lambda plans: ordered(plans, "select * from queue_move(%s, 'lined')"),
+    "queue_peek ordered": query("select * from queue_peek('lined', %s)", BATCH),
     "queue_replay": query(
         "select * from queue_replay('past', %s)", Jsonb({"limit": BATCH, "to_kind": "again"})
     ),

@@ -1106,7 +1106,7 @@ drop procedure if exists _queue_stand_batch;
 create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_outcomes longtext character set ascii,
     in in_made longtext character set ascii)
     comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don''t deadlock.
-in_kind, in_messages: those of queue_push_many. in_outcomes, in_made: see _queue_push_each; what was created has its order key already.
+in_kind, in_messages: those of queue_push_many. in_outcomes (NULL: nothing stands in a line), in_made: see _queue_push_each; what was created has its order key already.
 Locks: the lines, in their order, until the transaction ends.
 differs: on PostgreSQL _queue_stand does that.'
 begin
@@ -1122,15 +1122,17 @@ begin
             where substr(in_outcomes, r.place, 1) = 'c' and q.order_key is not null limit 1000000000) s
         order by s.order_key, s.entry;
     declare continue handler for not found set v_done = true;
-    open c;
-    messages: loop
-        fetch c into v_key, v_order;
-        if v_done then
-            leave messages;
-        end if;
-        call _queue_stand(in_kind, v_key, v_order);
-    end loop;
-    close c;
+    if in_outcomes is not null then
+        open c;
+        messages: loop
+            fetch c into v_key, v_order;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_stand(in_kind, v_key, v_order);
+        end loop;
+        close c;
+    end if;
 end;
 --;
 drop procedure if exists _queue_advance;
@@ -2994,12 +2996,11 @@ call. out_outcomes, out_made: those of _queue_push_many.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_place, v_number int;
-    declare v_plain, v_deep, v_follows, v_ordered, v_done boolean default false;
+    declare v_plain, v_deep, v_follows, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
-    declare v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
+    declare v_place, v_number, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
     declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
@@ -3022,9 +3023,8 @@ begin
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
     set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
-        v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'),
-        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.semaphores')
-            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].semaphores');
+        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores')
+            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].order_key', '$[*].semaphores');
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
@@ -3060,15 +3060,13 @@ begin
         end if;
         call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts, v_max_attempts,
             v_on_duplicate, v_since, v_put_at, v_outcome);
-        if (v_follows or v_ordered) and v_outcome = 'created' then
+        if v_follows and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
     close c;
-    if v_ordered then
-        call _queue_stand_batch(in_kind, in_messages, out_outcomes, out_made);
-    end if;
+    call _queue_stand_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
     call _queue_enrol(v_members);
 end;
 --;
@@ -7639,7 +7637,6 @@ Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers
 and for a group that has finished.
 Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
-differs: the line itself is locked.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
     declare v_own boolean;
@@ -7940,7 +7937,8 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, and where it goes on the one that has its key there, in the order of their entries; its semaphores.
+Locks: the message, the next in the line of its order key, and where it goes on the first of that line
+there and the one that has its key there, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
     declare v_own boolean;
@@ -8698,7 +8696,7 @@ create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!8
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message, and its semaphores.'
+Locks: the message, the next in the line of its order key, and its semaphores.'
 begin
     declare v_tries int default 0;
     declare v_own, v_held boolean;
@@ -8994,11 +8992,12 @@ drop procedure if exists queue_redrive;
 --;
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max_messages bigint)
-    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0.
+    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0,
+at the end of the lines of their order keys.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
-Locks: the dead letters; what others hold or have locked stays.'
+Locks: the dead letters, and the first of the lines; what others hold or have locked stays.'
 begin
     declare v_tries int default 0;
     declare v_own, v_one boolean;

@@ -1,5 +1,9 @@
 -- written by hand: the change of the tables
 -- Order keys; what waits in a line is to be delivered all the same
+drop function _queue_lock_batch(text, jsonb, jsonb);
+--;
+drop function _queue_stand_batch(text, jsonb, jsonb, text[], text[]);
+--;
 drop function _queue_push_ordered(text, jsonb, jsonb, bigint);
 --;
 drop function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text);

@@ -1532,6 +1532,42 @@ in_order: the order key. The other parameters and the result are those of _queue
 Errors: under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.$$;
 --;
+create or replace function _queue_lock_batch(in_kind text, in_messages jsonb, in_options jsonb) returns void language plpgsql as $$
+begin
+    if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
+        perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true)
+        from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
+    end if;
+    -- rows are locked in the order of their entries everywhere
+    perform q.entry from delayed_queue q
+    where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
+        from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
+    order by q.entry for update;
+end $$;
+--;
+comment on function _queue_lock_batch(text, jsonb, jsonb) is
+$$Locks what a batch with on_duplicate may change, and the lines of its order keys.
+in_kind, in_messages, in_options: as in queue_push_many.
+Locks: the messages whose keys are taken, and as _queue_line, in the order of their entries.$$;
+--;
+create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[], in_outcomes text[])
+    returns void language plpgsql as $$
+begin
+    if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
+        perform _queue_stand(array_agg(q.entry), array_agg(o.order_key), true)
+        from jsonb_array_elements(in_messages) with ordinality m (message, n)
+        cross join _queue_order_key(in_options, m.message) o (order_key)
+        join delayed_queue q on q.p_kind = in_kind and q.p_key = in_keys[m.n]
+        where in_outcomes[m.n] = 'created' and o.order_key is not null;
+    end if;
+end $$;
+--;
+comment on function _queue_stand_batch(text, jsonb, jsonb, text[], text[]) is
+$$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don't deadlock.
+in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: what it answers.
+Errors: PQ000 where it has to be made again.
+Locks: as _queue_stand.$$;
+--;
 create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint) returns bigint language plpgsql as $$
 declare
     v_next bigint[];
@@ -1931,6 +1967,7 @@ begin
         begin
             select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
             from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
+            perform _queue_wake(in_kind);
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
         exception when sqlstate 'PQ000' then
@@ -5243,7 +5280,6 @@ begin
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
         if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
             return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
-            perform _queue_wake(in_kind);
             return;
         end if;
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
@@ -5252,15 +5288,7 @@ begin
     end if;
     loop
         begin
-            if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true)
-                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
-            end if;
-            -- rows are locked in the order of their entries everywhere
-            perform q.entry from delayed_queue q
-            where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
-                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
-            order by q.entry for update;
+            perform _queue_lock_batch(in_kind, in_messages, in_options);
             for v_message in
                 select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
                 order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
@@ -5288,11 +5316,7 @@ begin
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
             end loop;
-            select array_agg(q.entry), array_agg(_queue_order_key(in_options, m.message)) into v_entries, v_groups
-            from jsonb_array_elements(in_messages) with ordinality m (message, n)
-            join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
-            where v_outcomes[m.n] = 'created' and _queue_order_key(in_options, m.message) is not null;
-            perform _queue_stand(v_entries, v_groups, true);
+            perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
@@ -6150,7 +6174,8 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, the next in the line of its order key, and where it goes on the first of that line there and the one that has its key there, in the order of their entries; its semaphores.
+Locks: the message, the next in the line of its order key, and where it goes on the first of that line
+there and the one that has its key there, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
@@ -7583,6 +7608,7 @@ revoke all on function
     _queue_prune_log(text, bigint, bigint),
     _queue_read(queue_reader, integer, bigint),
     _queue_reader(text, text, jsonb),
+    _queue_lock_batch(text, jsonb, jsonb),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -7650,6 +7676,7 @@ revoke all on function
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
     _queue_stand(bigint[], text[], boolean),
+    _queue_stand_batch(text, jsonb, jsonb, text[], text[]),
     _queue_state(bigint, bigint, bigint),
     _queue_stream_fail(jsonb, bigint),
     _queue_stream_held(text, bigint),

@@ -8,12 +8,11 @@ call. out_outcomes, out_made: those of _queue_push_many.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_place, v_number int;
-    declare v_plain, v_deep, v_follows, v_ordered, v_done boolean default false;
+    declare v_plain, v_deep, v_follows, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
-    declare v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
+    declare v_place, v_number, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
     declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
@@ -36,9 +35,8 @@ begin
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
     set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
-        v_ordered = json_contains_path(in_options, 'one', '$.order_key') or json_contains_path(in_messages, 'one', '$[*].order_key'),
-        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.semaphores')
-            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].semaphores');
+        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores')
+            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].order_key', '$[*].semaphores');
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
@@ -74,15 +72,13 @@ begin
         end if;
         call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts, v_max_attempts,
             v_on_duplicate, v_since, v_put_at, v_outcome);
-        if (v_follows or v_ordered) and v_outcome = 'created' then
+        if v_follows and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
     close c;
-    if v_ordered then
-        call _queue_stand_batch(in_kind, in_messages, out_outcomes, out_made);
-    end if;
+    call _queue_stand_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
     call _queue_enrol(v_members);
 end $$
 delimiter ;

@@ -12,7 +12,8 @@ Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is 
 After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
 Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
 drained; then it is still held.
-Locks: the message, and where it goes on the one that has its key there, in the order of their entries; its semaphores.
+Locks: the message, the next in the line of its order key, and where it goes on the first of that line
+there and the one that has its key there, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
     declare v_own boolean;

@@ -26,7 +26,6 @@ Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers
 and for a group that has finished.
 Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
 the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
-differs: the line itself is locked.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
     declare v_own boolean;

@@ -2,11 +2,12 @@ drop procedure if exists queue_redrive;
 delimiter $$
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max_messages bigint)
-    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0.
+    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0,
+at the end of the lines of their order keys.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
-Locks: the dead letters; what others hold or have locked stays.'
+Locks: the dead letters, and the first of the lines; what others hold or have locked stays.'
 begin
     declare v_tries int default 0;
     declare v_own, v_one boolean;

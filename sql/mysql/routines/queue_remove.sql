@@ -6,7 +6,7 @@ create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!8
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
-Locks: the message, and its semaphores.'
+Locks: the message, the next in the line of its order key, and its semaphores.'
 begin
     declare v_tries int default 0;
     declare v_own, v_held boolean;

@@ -29,7 +29,6 @@ begin
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
         if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
             return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
-            perform _queue_wake(in_kind);
             return;
         end if;
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
@@ -38,15 +37,7 @@ begin
     end if;
     loop
         begin
-            if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true)
-                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
-            end if;
-            -- rows are locked in the order of their entries everywhere
-            perform q.entry from delayed_queue q
-            where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
-                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
-            order by q.entry for update;
+            perform _queue_lock_batch(in_kind, in_messages, in_options);
             for v_message in
                 select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
                 order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
@@ -74,11 +65,7 @@ begin
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
             end loop;
-            select array_agg(q.entry), array_agg(_queue_order_key(in_options, m.message)) into v_entries, v_groups
-            from jsonb_array_elements(in_messages) with ordinality m (message, n)
-            join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
-            where v_outcomes[m.n] = 'created' and _queue_order_key(in_options, m.message) is not null;
-            perform _queue_stand(v_entries, v_groups, true);
+            perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
