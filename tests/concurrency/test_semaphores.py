@@ -28,7 +28,7 @@ DEADLINE_SECONDS = 600
 
 
 class Hold(NamedTuple):
-    """A time in which a client surely held a message: from the answer of its reserve to the start of what ended it."""
+    """A time in which a client surely held a message: from the answer of its reserve to its end."""
 
     start: float
     end: float
