@@ -504,8 +504,8 @@ class Queue(Generic[C]):
 
         Args:
             name: what the option semaphores of a push names.
-            capacity: how many messages that name it may be held at once; 0: none; None: it is removed, and keeps
-                nobody waiting any more.
+            capacity: how many messages that name it may be held at once; 0: none; None: it is removed, and
+                keeps nobody waiting any more.
         """
         return self._run(call.semaphore(name, capacity))
 

@@ -6521,8 +6521,8 @@ in_entry: the message. in_names: its semaphores, a JSON array; NULL: none, and n
 differs: on PostgreSQL each routine calls _queue_slot_settle at its end.'
 begin
     if in_names is not null then
-        set @pyqueue_slot_entries = json_array_append(coalesce(@pyqueue_slot_entries, '[]'), '$', in_entry + 0),
-            @pyqueue_slot_names = json_merge_preserve(coalesce(@pyqueue_slot_names, '[]'), in_names);
+        set @pyqueue_slot_entries = json_array_append(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), '$', in_entry + 0),
+            @pyqueue_slot_names = json_merge_preserve(convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4), in_names);
     end if;
 end;
 --;
