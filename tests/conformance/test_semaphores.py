@@ -22,8 +22,9 @@ def stands(queue: Session, name: str = "s") -> tuple[int, int, int]:
 
 def fill(queue: Session, *names: str, kind: str = "k", **options: Any) -> None:
     """Push messages that name the semaphore s, one after another."""
+    given: dict[str, Any] = {"semaphores": ["s"]} | options
     for key in names:
-        queue.push(kind, key, key, **{"semaphores": ["s"]} | options)
+        queue.push(kind, key, key, **given)
 
 
 def states(queue: Session, *names: str, kind: str = "k") -> list[str | None]:
@@ -314,7 +315,8 @@ def test_D5_what_is_pushed_onto_one_that_waits_or_is_held(queue: Session) -> Non
 def test_D5_a_batch_has_semaphores_of_its_own_and_of_its_messages(queue: Session) -> None:
     for name in "st":
         queue.semaphore(name, 1)
-    for number, options in enumerate(({}, {"on_duplicate": "replace"})):
+    ways: list[dict[str, Any]] = [{}, {"on_duplicate": "replace"}]
+    for number, options in enumerate(ways):
         kind = f"k{number}"
         batch: list[dict[str, Any]] = [
             {"key": "a", "payload": 1},

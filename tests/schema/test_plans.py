@@ -84,7 +84,8 @@ select 'group' || i, 'next', '{}', 'group' || i, 0, 0, 'wait', false, 60, 0
 from generate_series(1, %(size)s / 10) i;
 update queue_group set group_name = 'crowd' where group_name = 'group8';
 update queue_group set finished_at = 0, forget_at = 0 where group_name = 'group5';
-insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at, order_key, order_waits)
+insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at,
+    order_key, order_waits)
 select 'lined', 'l' || i, '1', n.now, n.now, n.now, case when i %% 2 = 0 or i = 1 then n.now end,
     case when i %% 2 = 0 then 'o' || i else 'deep' end, case when i %% 2 = 1 and i > 1 then true end
 from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s / 10) i;

@@ -9,7 +9,6 @@ declare
     v_from constant bigint := coalesce(_queue_instant(in_filter, 'from'), 0);
     v_to constant bigint := coalesce(_queue_instant(in_filter, 'to'), 9223372036854775807);
     v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
-    v_entries bigint[];
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
     v_entries bigint[];
 begin
