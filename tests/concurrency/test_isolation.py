@@ -127,7 +127,10 @@ CASES: dict[str, tuple[Case, Effect]] = {
     "queue_tick": (lambda q, _: bool(q.tick()), {}),
     "queue_group": (lambda q, w: q.group(w.kind("crew"), w.kind("next")).state, {}),
     "queue_read": (lambda q, w: q.read(w.kind("mail"), w.kind("reader")), {}),
-    "queue_read_ack": (lambda q, w: q.read_ack(w.kind("reads"), 0).position, {}),
+    "queue_read_ack": (
+        lambda q, w: (q.read(w.kind("mail"), w.kind("reads")), q.read_ack(w.kind("reads"), 0).position)[1],
+        {},
+    ),
     "queue_read_end": (lambda q, w: q.read_end(w.kind("reads")), {}),
 }
 

@@ -361,6 +361,24 @@ def test_K6_a_read_rides_in_the_callers_transaction(queue: Session, connect: Con
     other.commit()
 
 
+def test_K6_a_reader_in_transactions_passes_what_was_undone(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    logged(queue, "k")
+    other, reader = connect(autocommit=False), connect(autocommit=False)
+    queue.push("k", "1", 1)
+    other.push("k", "undone", 1)
+    other.rollback()
+    queue.push("k", "2", 1)
+    read: list[str] = []
+    for _ in range(4):
+        read += short(on(reader, "k", "r"))
+        reader.commit()
+        clock.advance(2)
+        queue.prune()  # says that it is safe, where the reader can't know
+    assert read == ["pushed 1", "pushed 2"]
+
+
 def test_D8_readers_can_be_looked_at_and_forgotten(queue: Session, clock: Clock) -> None:
     logged(queue, "k")
     queue.push("k", "a", 1)

@@ -58,6 +58,7 @@ select 'past', 'past' || i, n.now - 60000000 + i
 from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s) i;
 select queue_define('past', '{"dedup_seconds": 60, "history_seconds": 60}');
 select queue_define('reply', '{"expires_seconds": 3600}');
+select queue_define('noted', '{"log_seconds": 3600}'), queue_define('notedtoo', '{"log_seconds": 3600}');
 insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, created_at)
 select 'pushed', coalesce(l.topic, l.kind), l.topic, l.kind, l.i, l.i, '{}', n.now
 from (select queue_now() as now) n cross join lateral (

@@ -613,3 +613,17 @@ def test_groups_and_routes(harness: Harness):
     (held,) = pyqueue.rows("reserve", "report")
     assert pyqueue.rows("ack", held["receipt"], "--to", "aside", "--payload", "2")[0]["outcome"] == "moved"
     assert pyqueue.rows("peek", "aside")[0]["payload"] == 2
+
+
+def test_readers(harness: Harness):
+    pyqueue = Shell(harness.url)
+    pyqueue("define", "orders", "--log", "60")
+    pyqueue("push", "orders", '{"n": 1}', "--key", "a")
+    (event,) = pyqueue.rows("read", "orders", "billing", "--max", "10")
+    assert (event["event"], event["key"], event["payload"]) == ("pushed", "a", {"n": 1})
+    (place,) = pyqueue.rows("read-ack", "billing", str(event["position"]))
+    assert place == {"reader": "billing", "position": event["position"]}
+    assert pyqueue.rows("read", "orders", "billing", exit_code=1) == []
+    (reader,) = pyqueue.rows("readers")
+    assert (reader["reader"], reader["name"], reader["behind"]) == ("billing", "orders", 0)
+    assert pyqueue.rows("read-end", "billing") == [{"reader": "billing", "changed": True}]

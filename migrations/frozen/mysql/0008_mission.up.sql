@@ -161,7 +161,7 @@ create table if not exists queue_log_gone (
     name                   varchar(255) not null,
     event                  varchar(10) not null,
     position               bigint not null,
-    primary key (p_kind, name, event, position), -- serves: queue_read (of a kind), queue_prune
+    primary key (p_kind, name, event, position), -- serves: queue_read (of a kind)
     key queue_log_gone_name (name) -- serves: queue_read (of a topic)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What the log has no longer; internal.';

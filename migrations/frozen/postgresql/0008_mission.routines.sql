@@ -3075,11 +3075,17 @@ declare
     v_since constant bigint := in_now - ((_queue_settings(in_kind)).log_seconds * 1000000)::bigint;
     v_pruned bigint;
 begin
+    -- the oldest tells whether there is anything to do; else all that is young would be looked at
+    if (select l.created_at from queue_log l where l.p_kind = in_kind order by l.p_kind, l.position limit 1) > v_since then
+        return 0;
+    end if;
     with d as (
         delete from queue_log l
         where l.ctid = any (array(
-            select o.ctid from queue_log o where o.p_kind = in_kind and o.created_at <= v_since
-            order by o.p_kind, o.position limit in_max for update skip locked))
+            select o.ctid from queue_log o
+            where o.created_at <= v_since and o.ctid = any (array(
+                select i.ctid from queue_log i where i.p_kind = in_kind order by i.p_kind, i.position limit in_max))
+            for update skip locked))
         returning l.p_kind, coalesce(l.name, '') as name, l.event, l.position),
     g as (
         insert into queue_log_gone (p_kind, name, event, position)
@@ -6978,7 +6984,8 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    select k.history_seconds > 0, k.log_seconds > 0 into v_keeps, v_logs from queue_kind k where k.p_kind = in_kind;
+    select k.history_seconds > 0, k.log_seconds > 0 into v_keeps, v_logs
+    from queue_kind k where k.p_kind = in_kind and (k.history_seconds > 0 or k.log_seconds > 0);
     with d as (
         delete from delayed_queue q
         where q.ctid = any (array(

@@ -8,16 +8,22 @@ Locks: the rows; what others have locked is left.
 differs: the result is out_pruned.'
 begin
     declare v_seconds decimal(20,6) default 0;
-    declare v_since bigint;
+    declare v_since, v_oldest, v_to bigint;
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
-    set v_since = in_now - v_seconds * 1000000;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(o.position), count(*) into v_found, out_pruned
-    from (
-        select l.position from queue_log l force index (queue_log_kind)
-        where l.p_kind = in_kind and l.created_at <= v_since order by l.position limit in_max for update skip locked) o;
+    set v_since = in_now - v_seconds * 1000000, out_pruned = 0;
+    -- the oldest tells whether there is anything to do; else all that is young would be looked at
+    select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit 1;
+    if v_oldest <= v_since then
+        select max(i.position) into v_to
+        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit in_max) i;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(o.position), count(*) into v_found, out_pruned
+        from (
+            select l.position from queue_log l force index (queue_log_kind)
+            where l.p_kind = in_kind and l.position <= v_to and l.created_at <= v_since for update skip locked) o;
+    end if;
     if v_found is not null then
         insert into queue_log_gone (p_kind, name, event, position)
         select l.p_kind, coalesce(l.name, ''), l.event, max(l.position)

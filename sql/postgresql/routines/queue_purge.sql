@@ -12,7 +12,8 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    select k.history_seconds > 0, k.log_seconds > 0 into v_keeps, v_logs from queue_kind k where k.p_kind = in_kind;
+    select k.history_seconds > 0, k.log_seconds > 0 into v_keeps, v_logs
+    from queue_kind k where k.p_kind = in_kind and (k.history_seconds > 0 or k.log_seconds > 0);
     with d as (
         delete from delayed_queue q
         where q.ctid = any (array(

@@ -5,7 +5,7 @@ create table queue_log_gone (
     name     text collate "C" not null,
     event    text collate "C" not null,
     position bigint not null,
-    constraint queue_log_gone_pkey primary key (p_kind, name, event, position)  -- serves: queue_read (of a kind), queue_prune
+    constraint queue_log_gone_pkey primary key (p_kind, name, event, position)  -- serves: queue_read (of a kind)
 );
 -- serves: queue_read (of a topic)
 create index queue_log_gone_name on queue_log_gone (name);

@@ -114,6 +114,7 @@ def prepare(connection: Connection[Any]) -> World:
     call(connection, "queue_push", "old", "o", "1", None)
     call(connection, "queue_pause", "still")
     call(connection, "queue_subscribe", "topic", "mail")
+    call(connection, "queue_read", "mail", "reader", 1, None)
     call(connection, "queue_schedule", "due", "mail", "1", '{"every_seconds": 60}')
     run(connection, "update queue_recurring set next_at = 60000000 where name = 'due'")
     return World(held, other)
