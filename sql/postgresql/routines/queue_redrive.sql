@@ -61,7 +61,7 @@ begin
                 perform _queue_stand(v_entries, v_orders, true);
             end if;
             return;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;
