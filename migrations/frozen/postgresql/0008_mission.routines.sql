@@ -1423,7 +1423,7 @@ begin
         perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
         get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_line) then
-            raise exception using errcode = 'PQ000';
+            raise exception using errcode = 'PQ00A';
         end if;
     end if;
     select coalesce(jsonb_object_agg(l.order_key, 0), '{}'),
@@ -1448,7 +1448,7 @@ comment on function _queue_line(text, text[], text[], boolean, boolean) is
 $$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
 transaction ends.
 in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
-already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ000, on
+already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ00A, on
 which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
 Result: an object with 0 for each that has a first one.
 Locks: the first of each line and the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
@@ -1520,7 +1520,7 @@ begin
             scheduled_at := v_put.scheduled_at;
             outcome := v_put.outcome;
             return;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;
@@ -1565,7 +1565,7 @@ end $$;
 comment on function _queue_stand_batch(text, jsonb, jsonb, text[], text[]) is
 $$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don't deadlock.
 in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: what it answers.
-Errors: PQ000 where it has to be made again.
+Errors: PQ00A where it has to be made again.
 Locks: as _queue_stand.$$;
 --;
 create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint) returns bigint language plpgsql as $$
@@ -1581,9 +1581,9 @@ begin
                 lateral (
                     select w.entry from delayed_queue w where w.p_kind = l.p_kind and w.order_key = l.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1) n
-            where not exists (
-                select from delayed_queue h
-                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null and h.order_waits is null));
+            where ( -- not EXISTS: that may be planned as a scan of all lines
+                select h.entry from delayed_queue h
+                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null and h.order_waits is null) is null);
         if v_next = '{}' then
             return 0;
         end if;
@@ -1610,7 +1610,7 @@ Result: how many.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 Locks: the next ones, in the order of their entries.$$;
 --;
-create or replace function _queue_with_next(in_entries bigint[]) returns bigint[] language plpgsql as $$
+create or replace function _queue_with_next(in_entries bigint[]) returns bigint[] language plpgsql stable as $$
 begin
     return in_entries || array(
         select n.entry
@@ -1954,7 +1954,7 @@ comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
 $$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
 in_messages, in_options: as in queue_push_many. in_now: the time of the call.
 Result: a row a message, in their order, which is that of their entries too.
-Errors: PQ000 where it has to be made again.
+Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;
 --;
 create or replace function _queue_push_ordered(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
@@ -1970,7 +1970,7 @@ begin
             perform _queue_wake(in_kind);
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;
@@ -5315,7 +5315,7 @@ begin
                     -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
                     perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key for update skip locked;
                     if not found then
-                        raise exception using errcode = 'PQ000';
+                        raise exception using errcode = 'PQ00A';
                     end if;
                     v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, v_message.message -> 'payload', null,
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
@@ -5330,7 +5330,7 @@ begin
             perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
             perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
             exit;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;
@@ -7272,7 +7272,7 @@ begin
             end if;
             perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
             return;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;

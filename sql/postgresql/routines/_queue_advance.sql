@@ -11,9 +11,9 @@ begin
                 lateral (
                     select w.entry from delayed_queue w where w.p_kind = l.p_kind and w.order_key = l.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1) n
-            where not exists (
-                select from delayed_queue h
-                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null and h.order_waits is null));
+            where ( -- not EXISTS: that may be planned as a scan of all lines
+                select h.entry from delayed_queue h
+                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null and h.order_waits is null) is null);
         if v_next = '{}' then
             return 0;
         end if;

@@ -30,7 +30,7 @@ begin
         perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
         get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_line) then
-            raise exception using errcode = 'PQ000';
+            raise exception using errcode = 'PQ00A';
         end if;
     end if;
     select coalesce(jsonb_object_agg(l.order_key, 0), '{}'),
@@ -55,7 +55,7 @@ comment on function _queue_line(text, text[], text[], boolean, boolean) is
 $$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
 transaction ends.
 in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
-already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ000, on
+already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ00A, on
 which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
 Result: an object with 0 for each that has a first one.
 Locks: the first of each line and the one behind it, with in_keys the messages of these keys too, in the order of their entries: a

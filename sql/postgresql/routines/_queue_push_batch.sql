@@ -89,5 +89,5 @@ comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
 $$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
 in_messages, in_options: as in queue_push_many. in_now: the time of the call.
 Result: a row a message, in their order, which is that of their entries too.
-Errors: PQ000 where it has to be made again.
+Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;

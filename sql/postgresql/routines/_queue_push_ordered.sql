@@ -11,7 +11,7 @@ begin
             perform _queue_wake(in_kind);
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;

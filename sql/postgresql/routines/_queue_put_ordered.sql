@@ -17,7 +17,7 @@ begin
             scheduled_at := v_put.scheduled_at;
             outcome := v_put.outcome;
             return;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;

@@ -13,5 +13,5 @@ end $$;
 comment on function _queue_stand_batch(text, jsonb, jsonb, text[], text[]) is
 $$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don't deadlock.
 in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: what it answers.
-Errors: PQ000 where it has to be made again.
+Errors: PQ00A where it has to be made again.
 Locks: as _queue_stand.$$;

@@ -1,4 +1,4 @@
-create or replace function _queue_with_next(in_entries bigint[]) returns bigint[] language plpgsql as $$
+create or replace function _queue_with_next(in_entries bigint[]) returns bigint[] language plpgsql stable as $$
 begin
     return in_entries || array(
         select n.entry

@@ -59,7 +59,7 @@ begin
                     -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
                     perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key for update skip locked;
                     if not found then
-                        raise exception using errcode = 'PQ000';
+                        raise exception using errcode = 'PQ00A';
                     end if;
                     v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, v_message.message -> 'payload', null,
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
@@ -74,7 +74,7 @@ begin
             perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
             perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
             exit;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;

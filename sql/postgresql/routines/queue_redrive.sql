@@ -68,7 +68,7 @@ begin
             end if;
             perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
             return;
-        exception when sqlstate 'PQ000' then
+        exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;
