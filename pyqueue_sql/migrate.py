@@ -26,6 +26,8 @@ VERSION_TABLE = "queue_version"
 TABLES = frozenset(
     {
         "delayed_queue",
+        "queue_bucket",
+        "queue_claim",
         "queue_count",
         "queue_dedup",
         "queue_gate",
@@ -37,6 +39,8 @@ TABLES = frozenset(
         "queue_hold",
         "queue_inbox",
         "queue_kind",
+        "queue_place",
+        "queue_slot",
         "queue_stage",
         "queue_stage_done",
         "queue_stage_part",
