@@ -26,6 +26,8 @@ VERSION_TABLE = "queue_version"
 TABLES = frozenset(
     {
         "delayed_queue",
+        "queue_bucket",
+        "queue_claim",
         "queue_count",
         "queue_dedup",
         "queue_gate",
@@ -47,6 +49,8 @@ TABLES = frozenset(
         "queue_log_gone",
         "queue_log_known",
         "queue_reader",
+        "queue_place",
+        "queue_slot",
         "queue_stage",
         "queue_stage_done",
         "queue_stage_part",
