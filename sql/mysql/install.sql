@@ -187,6 +187,7 @@ source routines/_queue_permit_used.sql
 -- routines: kinds that expire
 source routines/_queue_use.sql
 source routines/_queue_expire.sql
+source routines/_queue_define_backoff.sql
 source routines/_queue_define_expires.sql
 
 -- routines: filters

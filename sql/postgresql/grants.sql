@@ -38,6 +38,7 @@ revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_advance(text[], text[], bigint),
     _queue_batch_done(text, bigint, bigint),
+    _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint),
     _queue_boolean(jsonb, text),
     _queue_bounds_name(text),
     _queue_bury(bigint[], text, bigint),

@@ -121,6 +121,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_members_dead.sql
 \ir routines/_queue_enrol.sql
 \ir routines/_queue_push.sql
+\ir routines/_queue_batch_pushed.sql
 \ir routines/_queue_push_batch.sql
 \ir routines/_queue_push_ordered.sql
 \ir routines/_queue_promote.sql

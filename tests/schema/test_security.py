@@ -142,6 +142,7 @@ def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: ps
         for name in (
             *("queue_messages", "queue_stats", "queue_workers", "queue_history"),
             *("queue_subscriptions", "queue_schedules", "queue_groups", "queue_semaphores"),
+            *("queue_log", "queue_readers"),
         )
     }
     assert set(found) == looking | {

@@ -1,4 +1,6 @@
 -- written by hand: the change of the tables
+drop procedure if exists _queue_define_backoff;
+--;
 -- Order keys; what waits in a line is to be delivered all the same
 drop procedure if exists _queue_stand_batch;
 --;

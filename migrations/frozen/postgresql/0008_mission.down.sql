@@ -1,4 +1,6 @@
 -- written by hand: the change of the tables
+drop function _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint);
+--;
 -- Order keys; what waits in a line is to be delivered all the same
 drop function _queue_lock_batch(text, jsonb, jsonb);
 --;

@@ -1863,6 +1863,38 @@ $$Puts one message, whose payload is checked already but for payload_shape: queu
 in_payload, in_payload_bytes: exactly one of the two. The other parameters, the result, the errors and the locks are those of
 queue_push.$$;
 --;
+create or replace function _queue_batch_pushed(in_kind text, in_messages jsonb, in_options jsonb, in_entries bigint[], in_late bigint[],
+    in_heads jsonb, in_now bigint) returns void language plpgsql as $$
+declare
+    v_groups text[];
+    v_members bigint[];
+begin
+    if in_heads is not null then
+        perform _queue_stand(array_agg(in_entries[m.n]), array_agg(o.order_key), true)
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
+        where o.order_key is not null and not in_heads ? o.order_key and in_entries[m.n] <> all (in_late);
+    end if;
+    perform _queue_index(array_remove(in_entries, null));
+    if in_options ? 'group' or in_messages @? '$[*].group' then
+        select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(in_entries[m.n]) into v_groups, v_members
+        from jsonb_array_elements(in_messages) with ordinality m (message, n)
+        where in_entries[m.n] <> all (in_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+        perform _queue_enrol(v_groups, v_members);
+    end if;
+    if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
+        perform _queue_slot_settle(null, _queue_line_up(in_entries), true, in_now);
+    end if;
+    perform _queue_log(in_entries, 'pushed', in_now);
+end $$;
+--;
+comment on function _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint) is
+$$What a batch that was put in is part of: lines of order keys, the index of filters, groups, lines for semaphores and the log.
+in_kind, in_messages, in_options: as in queue_push_many. in_entries: their entries, NULL for those that were ignored. in_late: of these, those
+that went again for dedup_seconds. in_heads: the order keys that somebody is first of, see _queue_line; NULL: the batch has none. in_now:
+the time of the call.
+Errors: PQ004 for a group that has finished; PQ00A where the batch has to be made again.
+Locks: as _queue_stand, _queue_enrol and _queue_slot_settle.$$;
+--;
 create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
@@ -1877,8 +1909,6 @@ declare
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
-    v_groups text[];
-    v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
     select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
@@ -1925,25 +1955,9 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_heads is not null then
-        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key), true)
-        from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
-        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
-    end if;
-    if v_filter then
-        perform _queue_index(array_remove(v_entries, null));
-    end if;
-    if in_options ? 'group' or in_messages @? '$[*].group' then
-        select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members
-        from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
-        perform _queue_enrol(v_groups, v_members);
-    end if;
-    if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
-        perform _queue_slot_settle(null, _queue_line_up(v_entries), true, in_now);
-    end if;
-    if v_logs then
-        perform _queue_log(v_entries, 'pushed', in_now);
+    if v_heads is not null or v_filter or v_logs or in_options ?| '{group,semaphores}'
+        or in_messages @? '$[*] ? (exists (@.group) || exists (@.semaphores))' then
+        perform _queue_batch_pushed(in_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
@@ -5260,8 +5274,8 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
     set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_kind queue_kind;
-    v_since bigint;
+    v_kind constant queue_kind := _queue_settings(in_kind);
+    v_since constant bigint := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
     v_outcomes text[];
     v_message record;
@@ -5274,8 +5288,6 @@ begin
     if in_messages is null or jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}');
     end if;
-    v_kind := _queue_settings(in_kind);
-    v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
@@ -5326,15 +5338,15 @@ begin
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
-            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end;
-            perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
-            perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
-            exit;
+            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
+                _queue_slot_pushed(in_kind, v_keys, null, false, v_now),
+                case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
+            return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
+            return;
         exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;
-    return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
 end $$;
 --;
 comment on function queue_push_many(text, jsonb, jsonb) is
@@ -7542,6 +7554,7 @@ revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_advance(text[], text[], bigint),
     _queue_batch_done(text, bigint, bigint),
+    _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint),
     _queue_boolean(jsonb, text),
     _queue_bounds_name(text),
     _queue_bury(bigint[], text, bigint),

@@ -3,8 +3,7 @@ delimiter $$
 create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
     out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
     comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
-in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the
-call. out_outcomes, out_made: those of _queue_push_many.
+in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the call. out_outcomes, out_made: those of _queue_push_many.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;

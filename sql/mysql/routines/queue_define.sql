@@ -26,7 +26,7 @@ begin
     declare v_own boolean;
     declare v_tries int default 0;
     declare v_max_attempts bigint;
-    declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history decimal(30,6);
+    declare v_timeout, v_dedup, v_history decimal(30,6);
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_shape longtext character set utf8mb4;
     again: loop
@@ -42,10 +42,6 @@ begin
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
                 call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
-                call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
-                call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
-                call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
-                call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
                 call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
                 call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
                 call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
@@ -59,13 +55,6 @@ begin
             set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
                     coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
                 k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts, k.max_attempts),
-                k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
-                    coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
-                k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
-                    coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
-                k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
-                    coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
-                k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)), k.jitter),
                 k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
                     k.dead_letter_kind),
                 k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
@@ -74,6 +63,7 @@ begin
                     coalesce(v_history, default(k.history_seconds)), k.history_seconds),
                 k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
             where k.p_kind = in_kind;
+            call _queue_define_backoff(in_kind, in_options);
             call _queue_define_log(in_kind, in_options);
             call _queue_define_expires(in_kind, in_options);
             call _queue_define_limits(in_kind, in_options);

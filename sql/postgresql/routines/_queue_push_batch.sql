@@ -12,8 +12,6 @@ declare
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
-    v_groups text[];
-    v_members bigint[];
 begin
     v_default := _queue_push_options(in_options, in_now);
     select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
@@ -60,25 +58,9 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_heads is not null then
-        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key), true)
-        from jsonb_array_elements(in_messages) with ordinality m (message, n), _queue_order_key(in_options, m.message) o (order_key)
-        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
-    end if;
-    if v_filter then
-        perform _queue_index(array_remove(v_entries, null));
-    end if;
-    if in_options ? 'group' or in_messages @? '$[*].group' then
-        select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]) into v_groups, v_members
-        from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
-        perform _queue_enrol(v_groups, v_members);
-    end if;
-    if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
-        perform _queue_slot_settle(null, _queue_line_up(v_entries), true, in_now);
-    end if;
-    if v_logs then
-        perform _queue_log(v_entries, 'pushed', in_now);
+    if v_heads is not null or v_filter or v_logs or in_options ?| '{group,semaphores}'
+        or in_messages @? '$[*] ? (exists (@.group) || exists (@.semaphores))' then
+        perform _queue_batch_pushed(in_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end

@@ -4,8 +4,8 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
     set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_kind queue_kind;
-    v_since bigint;
+    v_kind constant queue_kind := _queue_settings(in_kind);
+    v_since constant bigint := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
     v_outcomes text[];
     v_message record;
@@ -18,8 +18,6 @@ begin
     if in_messages is null or jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}');
     end if;
-    v_kind := _queue_settings(in_kind);
-    v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
@@ -70,15 +68,15 @@ begin
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
             join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
-            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end;
-            perform _queue_slot_pushed(in_kind, v_keys, null, false, v_now);
-            perform _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) where v_kind.log_seconds > 0;
-            exit;
+            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
+                _queue_slot_pushed(in_kind, v_keys, null, false, v_now),
+                case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
+            return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
+            return;
         exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
         end;
     end loop;
-    return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
 end $$;
 
 comment on function queue_push_many(text, jsonb, jsonb) is
