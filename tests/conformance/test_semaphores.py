@@ -22,8 +22,9 @@ def stands(queue: Session, name: str = "s") -> tuple[int, int, int]:
 
 def fill(queue: Session, *names: str, kind: str = "k", **options: Any) -> None:
     """Push messages that name the semaphore s, one after another."""
+    given: dict[str, Any] = {"semaphores": ["s"]} | options
     for key in names:
-        queue.push(kind, key, key, **{"semaphores": ["s"]} | options)
+        queue.push(kind, key, key, **given)
 
 
 def states(queue: Session, *names: str, kind: str = "k") -> list[str | None]:
