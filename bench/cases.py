@@ -15,6 +15,8 @@ POSTGRESQL: tuple[str, ...] = (
     "bench.postgresql.wal",
     "bench.postgresql.snapshot",
     "bench.postgresql.backlog",
+    "bench.postgresql.features",
+    "bench.postgresql.filters",
     "bench.postgresql.listeners",
     "bench.postgresql.wrapper",
     "bench.peers.jobs",

@@ -1,0 +1,157 @@
+"""What features cost, and that those nobody uses cost nothing: order keys, limits, and all of them off.
+
+Off: the same calls in a database of this version and in one that has gone back to the revision before these
+features came. On: a kind that uses the feature beside one that doesn't, in two databases of one server.
+Limits are never reached, so that what is seen is their bookkeeping, also with a snapshot held open.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+
+from bench import servers
+from bench.postgresql.pgbench import pgbench
+from bench.postgresql.sides import Pyqueue
+from bench.postgresql.snapshot import CLIENTS, churn, held
+from bench.run import Run
+from pyqueue_sql import migrate
+
+NAME = "features"
+ONCE = True
+BEFORE = "0007_groups"
+OF_BEFORE = 0.97
+OF_PLAIN = 0.8
+ORDER_KEYS = 100_000
+PROCESSED = 100_000
+QUICK_PROCESSED = 20_000
+LIMITS = {"max_reserved": 10_000, "rate_per_second": 1_000_000}
+LOADS = ((1, 1), (1, 8), (100, 1))
+
+
+class Ordered(Pyqueue):
+    """The queue with messages of 100,000 order keys."""
+
+    name = "pyqueue, order keys"
+
+    def put_into(
+        self,
+        kind: str,
+        count: int,
+        priority: int,
+        delay_seconds: int,
+        over: psycopg.Connection[Any] | None = None,
+    ) -> None:
+        text = (
+            "select count(*) from queue_push_many(%s, (select jsonb_agg(jsonb_build_object("
+            "'key', gen_random_uuid(), 'payload', common.payload(i),"
+            " 'order_key', 'o' || (i + r.start) %% %s))"
+            " from generate_series(1, %s) i, (select (random() * 1000000)::int as start) r),"
+            " jsonb_build_object('priority', %s::int, 'delay_seconds', %s::int))"
+        )
+        (over or self.admin).execute(text, (kind, ORDER_KEYS, count, priority, delay_seconds))
+
+
+class Limited(Pyqueue):
+    """The queue with a limit that the load doesn't reach.
+
+    Args:
+        url: the database.
+        limit: the option of queue_define.
+    """
+
+    def __init__(self, url: str, limit: str) -> None:
+        self.limit = limit
+        self.name = f"pyqueue, {limit}"
+        super().__init__(url)
+
+    def empty(self) -> None:
+        super().empty()
+        for one in (
+            dict.fromkeys(LIMITS),
+            {self.limit: LIMITS[self.limit]},
+        ):  # their tables are empty now, too
+            self.run("select queue_define('bench', %s::jsonb)", json.dumps(one))
+
+
+def run(run: Run) -> None:
+    """Measure."""
+    with servers.database(run.url, run.settings) as beside:
+        migrate.downgrade(beside, revision=BEFORE)
+        ours, before = Pyqueue(run.url), Pyqueue(beside)
+        for _ in run.each_setting(beside):
+            off(run, ours, before)
+    with servers.database(run.url, run.settings) as beside:
+        plain = Pyqueue(beside)
+        ordered = Ordered(run.url)
+        for _ in run.each_setting(beside):
+            for batch, clients in LOADS:
+                compare(run, "order keys", ordered, plain, batch, clients)
+        ordered.empty()
+        for limit in LIMITS:
+            limits(run, limit, beside, plain)
+
+
+def off(run: Run, ours: Pyqueue, before: Pyqueue) -> None:
+    """Compare this version with the one before, where nothing is used that is new."""
+
+    def push(side: Pyqueue) -> float:
+        side.empty()
+        return pgbench(side.url, side.push, clients=CLIENTS, seconds=run.seconds).tps
+
+    run.compare(
+        "features off: push one by one",
+        lambda: push(ours),
+        lambda: push(before),
+        other_name="pyqueue without them",
+        unit="messages/s",
+        clients=CLIENTS,
+        target=OF_BEFORE,
+    )
+    for batch, clients in LOADS:
+        how = "one by one" if batch == 1 else f"in batches of {batch}"
+        run.compare(
+            f"features off: reserve + ack {how}",
+            lambda b=batch, c=clients: ours.rate(run, b, c),
+            lambda b=batch, c=clients: before.rate(run, b, c),
+            other_name="pyqueue without them",
+            unit="messages/s",
+            clients=clients,
+            target=OF_BEFORE,
+        )
+
+
+def limits(run: Run, limit: str, beside: str, plain: Pyqueue) -> None:
+    """Compare a kind with a limit and one without, fresh and with a snapshot held open in both."""
+    limited = Limited(run.url, limit)
+    for _ in run.each_setting(beside):
+        for clients in (1, 32):
+            compare(run, limit, limited, plain, 1, clients)
+    count = QUICK_PROCESSED if run.quick else PROCESSED
+    limited.empty()
+    plain.empty()
+    with held(limited), held(plain):
+        for side in (limited, plain):
+            churn(side, count)
+        for _ in run.each_setting(beside):
+            for clients in (1, 32):
+                compare(run, f"{limit}, a snapshot held open", limited, plain, 1, clients, fresh=False)
+    limited.empty()
+
+
+def compare(
+    run: Run, name: str, ours: Pyqueue, plain: Pyqueue, batch: int, clients: int, *, fresh: bool = True
+) -> None:
+    """Compare the rate of messages with a feature and without."""
+    run.compare(
+        f"{name}: reserve + ack {'one by one' if batch == 1 else f'in batches of {batch}'}",
+        lambda: ours.rate(run, batch, clients, fresh=fresh),
+        lambda: plain.rate(run, batch, clients, fresh=fresh),
+        our_name=ours.name,
+        other_name="pyqueue without",
+        unit="messages/s",
+        clients=clients,
+        target=OF_PLAIN,
+    )
