@@ -72,7 +72,7 @@ class Limited(Pyqueue):
         for one in (
             dict.fromkeys(LIMITS),
             {self.limit: LIMITS[self.limit]},
-        ):  # their tables are empty now, too
+        ):
             self.run("select queue_define('bench', %s::jsonb)", json.dumps(one))
 
 
