@@ -413,7 +413,7 @@ begin
         perform _queue_fail('PQ002', 'semaphores', v_given::text, 'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     select n.name into v_missing from unnest(v_names) n (name)
-    where not exists (select from queue_semaphore s where s.name = n.name collate "C") limit 1;
+    where (select s.name from queue_semaphore s where s.name = n.name collate "C") is null limit 1;
     if found then
         perform _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
@@ -982,13 +982,15 @@ declare
     v_locked text[];
 begin
     if in_wait then
-        -- with those of who may be next, because to lock them later would be out of order
+        -- with those of who may be next, because to lock them later would be out of order; BETWEEN, because all that wait might be
+        -- read in the order of their entries if the name were given as one
         v_locked := array(
             select s.name from queue_semaphore s
             where s.name = any (in_names || array(
                 select a.name
                 from (select distinct n.name from unnest(in_names) n (name)) d, lateral (
-                    select w.entry from queue_semaphore_wait w where w.name = d.name order by w.name, w.entry limit 3) l
+                    select w.entry from queue_semaphore_wait w
+                    where w.name between d.name and d.name order by w.name, w.entry limit 3) l
                 join delayed_queue q on q.entry = l.entry, unnest(q.semaphores) a (name)))
             order by s.name for update);
     else
@@ -1048,9 +1050,15 @@ declare
     v_lacks text;
 begin
     while v_room > 0 and v_woken < in_max and v_looks > 0 loop
-        select w.entry into v_wait from queue_semaphore_wait w
-        where w.name = in_name and w.entry > v_last and (in_kind is null or w.p_kind = in_kind)
-        order by w.name, w.entry limit 1;
+        select l.entry into v_wait
+        from (
+            (select w.entry from queue_semaphore_wait w
+                where in_kind is null and (w.name, w.entry) > (in_name, v_last) and w.name <= in_name
+                order by w.name, w.entry limit 1)
+            union all
+            (select w.entry from queue_semaphore_wait w
+                where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last) and (w.p_kind, w.name) <= (in_kind, in_name)
+                order by w.p_kind, w.name, w.entry limit 1)) l;
         exit when not found;
         v_last := v_wait.entry;
         v_looks := v_looks - 1;
@@ -1115,12 +1123,14 @@ begin
         where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
-        where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name));
+        where n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null);
     while v_names <> '{}' loop
         v_name := v_names[1];
         if cardinality(v_names) > 1 then -- the line whose first is the oldest
             select n.name into v_name from unnest(v_names) n (name)
-            order by (select min(w.entry) from queue_semaphore_wait w where w.name = n.name) limit 1;
+            order by (
+                select w.entry from queue_semaphore_wait w
+                where w.name between n.name and n.name order by w.name, w.entry limit 1) limit 1;
         end if;
         if _queue_slot_next(v_name, null, case when cardinality(v_names) > 1 then 1 else 9223372036854775807 end, in_now) = 0
             or cardinality(v_names) = 1 then
@@ -1143,9 +1153,11 @@ declare
 begin
     for v_name in
         with recursive l (name, n) as (
-            (select w.name, 1 from queue_semaphore_wait w where w.p_kind = in_kind order by w.p_kind, w.name limit 1)
+            (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind order by w.p_kind, w.name limit 1)
             union all
-            select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
+            select (
+                select w.name from queue_semaphore_wait w
+                where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1), l.n + 1
             from l where l.name is not null and l.n < 100)
         select l.name from l
         where l.name is not null and coalesce((
@@ -1174,7 +1186,9 @@ create or replace function _queue_slot_sweep(in_now bigint) returns void languag
 declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
-        where exists (select from queue_semaphore_wait w where w.name = s.name)
+        where ( -- not EXISTS: that may be planned as a scan of all that wait
+                select w.entry from queue_semaphore_wait w
+                where w.name between s.name and s.name order by w.name, w.entry limit 1) is not null
             and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
@@ -1415,7 +1429,9 @@ begin
     elsif in_keys is not null then
         -- to wait for one of the keys with a row locked could be a deadlock with who ends both
         v_line := v_line || array(
-            select k.entry from unnest(in_keys) n (name) join delayed_queue k on k.p_kind = in_kind and k.p_key = n.name);
+            select k.entry
+            from unnest(in_keys) n (name), lateral ( -- one by one: as a join it may be planned as a scan of the kind
+                select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = n.name limit 1) k);
     end if;
     if in_changes then
         perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
@@ -2525,9 +2541,9 @@ begin
         if v_gone is not null then
             perform _queue_forget_terms(v_gone);
         end if;
-        v_tids := v_tids || array(
+        v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
             select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry = c.entry
-            where q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
+            where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
                 and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
@@ -3233,9 +3249,11 @@ in_kind: the kind. in_now: the time of the call. in_max: how many rows, about tw
 create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
 begin
     with recursive l (name, n) as (
-        (select w.name, 1 from queue_semaphore_wait w where w.p_kind = in_kind order by w.p_kind, w.name limit 1)
+        (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind order by w.p_kind, w.name limit 1)
         union all
-        select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
+        select (
+            select w.name from queue_semaphore_wait w
+            where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1), l.n + 1
         from l where l.name is not null and l.n < 100)
     select coalesce(bool_or(coalesce(s.capacity, 1) > (
             select count(*) from queue_semaphore_slot h where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now))), false),
@@ -4842,16 +4860,18 @@ begin
                 and '.' || l.name ~ in_reader.matcher
             order by l.position limit in_max;
     else
+        -- rows are compared as a whole, or all that is of any kind might be read in the order of its positions
         return query
             select u.* from (
                 (select l.* from queue_log l
-                    where l.p_kind = in_reader.name and l.position > in_reader.position and l.position <= in_until
-                        and l.event = any (v_events)
+                    where (l.p_kind, l.position) > (in_reader.name, in_reader.position)
+                        and (l.p_kind, l.position) <= (in_reader.name, in_until) and l.event = any (v_events)
                     order by l.p_kind, l.position limit in_max)
                 union all
                 (select l.* from queue_log l
-                    where l.name = in_reader.name and l.topic is not null and l.p_kind <> in_reader.name
-                        and l.position > in_reader.position and l.position <= in_until and l.event = any (v_events)
+                    where (l.name, l.position) > (in_reader.name, in_reader.position)
+                        and (l.name, l.position) <= (in_reader.name, in_until) and l.topic is not null
+                        and l.p_kind <> in_reader.name and l.event = any (v_events)
                     order by l.name, l.position limit in_max)) u
             order by u.position limit in_max;
     end if;
@@ -6930,7 +6950,7 @@ begin
                 order by w.p_kind, w.order_key, w.entry limit v_most)
             union all
             (select w.entry, 3, null, w.entry from queue_semaphore_wait w
-                where w.p_kind = in_kind and (v_where is null or exists (
+                where w.p_kind between in_kind and in_kind and (v_where is null or exists ( -- = might be planned as a scan of all lines
                     select from delayed_queue m where m.entry = w.entry and (m.payload @> v_where or m.headers @> v_where)))
                 order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry = p.entry
@@ -7240,8 +7260,10 @@ begin
             perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
             from (
                 select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
-                where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+                where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                    and (q.reserved_at is null or q.scheduled_at <= v_now)
                 order by q.p_kind, q.p_key limit in_max_messages) l
+            where l.source_order_key is not null
             group by l.source_kind order by l.source_kind;
             for v_dead in
                 with d as materialized (

@@ -39,9 +39,9 @@ begin
         if v_gone is not null then
             perform _queue_forget_terms(v_gone);
         end if;
-        v_tids := v_tids || array(
+        v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
             select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry = c.entry
-            where q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
+            where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
                 and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;

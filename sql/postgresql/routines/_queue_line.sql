@@ -22,7 +22,9 @@ begin
     elsif in_keys is not null then
         -- to wait for one of the keys with a row locked could be a deadlock with who ends both
         v_line := v_line || array(
-            select k.entry from unnest(in_keys) n (name) join delayed_queue k on k.p_kind = in_kind and k.p_key = n.name);
+            select k.entry
+            from unnest(in_keys) n (name), lateral ( -- one by one: as a join it may be planned as a scan of the kind
+                select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = n.name limit 1) k);
     end if;
     if in_changes then
         perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;

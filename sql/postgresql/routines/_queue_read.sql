@@ -10,16 +10,18 @@ begin
                 and '.' || l.name ~ in_reader.matcher
             order by l.position limit in_max;
     else
+        -- rows are compared as a whole, or all that is of any kind might be read in the order of its positions
         return query
             select u.* from (
                 (select l.* from queue_log l
-                    where l.p_kind = in_reader.name and l.position > in_reader.position and l.position <= in_until
-                        and l.event = any (v_events)
+                    where (l.p_kind, l.position) > (in_reader.name, in_reader.position)
+                        and (l.p_kind, l.position) <= (in_reader.name, in_until) and l.event = any (v_events)
                     order by l.p_kind, l.position limit in_max)
                 union all
                 (select l.* from queue_log l
-                    where l.name = in_reader.name and l.topic is not null and l.p_kind <> in_reader.name
-                        and l.position > in_reader.position and l.position <= in_until and l.event = any (v_events)
+                    where (l.name, l.position) > (in_reader.name, in_reader.position)
+                        and (l.name, l.position) <= (in_reader.name, in_until) and l.topic is not null
+                        and l.p_kind <> in_reader.name and l.event = any (v_events)
                     order by l.name, l.position limit in_max)) u
             order by u.position limit in_max;
     end if;

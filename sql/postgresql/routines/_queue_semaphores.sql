@@ -20,7 +20,7 @@ begin
         perform _queue_fail('PQ002', 'semaphores', v_given::text, 'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     select n.name into v_missing from unnest(v_names) n (name)
-    where not exists (select from queue_semaphore s where s.name = n.name collate "C") limit 1;
+    where (select s.name from queue_semaphore s where s.name = n.name collate "C") is null limit 1;
     if found then
         perform _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;

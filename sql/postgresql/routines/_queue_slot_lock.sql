@@ -3,13 +3,15 @@ declare
     v_locked text[];
 begin
     if in_wait then
-        -- with those of who may be next, because to lock them later would be out of order
+        -- with those of who may be next, because to lock them later would be out of order; BETWEEN, because all that wait might be
+        -- read in the order of their entries if the name were given as one
         v_locked := array(
             select s.name from queue_semaphore s
             where s.name = any (in_names || array(
                 select a.name
                 from (select distinct n.name from unnest(in_names) n (name)) d, lateral (
-                    select w.entry from queue_semaphore_wait w where w.name = d.name order by w.name, w.entry limit 3) l
+                    select w.entry from queue_semaphore_wait w
+                    where w.name between d.name and d.name order by w.name, w.entry limit 3) l
                 join delayed_queue q on q.entry = l.entry, unnest(q.semaphores) a (name)))
             order by s.name for update);
     else

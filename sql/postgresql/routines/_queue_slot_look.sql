@@ -5,9 +5,11 @@ declare
 begin
     for v_name in
         with recursive l (name, n) as (
-            (select w.name, 1 from queue_semaphore_wait w where w.p_kind = in_kind order by w.p_kind, w.name limit 1)
+            (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind order by w.p_kind, w.name limit 1)
             union all
-            select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
+            select (
+                select w.name from queue_semaphore_wait w
+                where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1), l.n + 1
             from l where l.name is not null and l.n < 100)
         select l.name from l
         where l.name is not null and coalesce((

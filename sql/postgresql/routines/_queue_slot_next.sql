@@ -10,9 +10,15 @@ declare
     v_lacks text;
 begin
     while v_room > 0 and v_woken < in_max and v_looks > 0 loop
-        select w.entry into v_wait from queue_semaphore_wait w
-        where w.name = in_name and w.entry > v_last and (in_kind is null or w.p_kind = in_kind)
-        order by w.name, w.entry limit 1;
+        select l.entry into v_wait
+        from (
+            (select w.entry from queue_semaphore_wait w
+                where in_kind is null and (w.name, w.entry) > (in_name, v_last) and w.name <= in_name
+                order by w.name, w.entry limit 1)
+            union all
+            (select w.entry from queue_semaphore_wait w
+                where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last) and (w.p_kind, w.name) <= (in_kind, in_name)
+                order by w.p_kind, w.name, w.entry limit 1)) l;
         exit when not found;
         v_last := v_wait.entry;
         v_looks := v_looks - 1;

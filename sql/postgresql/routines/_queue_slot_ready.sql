@@ -1,9 +1,11 @@
 create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
 begin
     with recursive l (name, n) as (
-        (select w.name, 1 from queue_semaphore_wait w where w.p_kind = in_kind order by w.p_kind, w.name limit 1)
+        (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind order by w.p_kind, w.name limit 1)
         union all
-        select (select min(w.name) from queue_semaphore_wait w where w.p_kind = in_kind and w.name > l.name), l.n + 1
+        select (
+            select w.name from queue_semaphore_wait w
+            where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1), l.n + 1
         from l where l.name is not null and l.n < 100)
     select coalesce(bool_or(coalesce(s.capacity, 1) > (
             select count(*) from queue_semaphore_slot h where h.name = l.name and (h.until > in_now or h.until < 1000000 - in_now))), false),

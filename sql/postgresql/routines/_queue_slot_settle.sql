@@ -21,12 +21,14 @@ begin
         where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
-        where n.name = any (v_locked) or not exists (select from queue_semaphore s where s.name = n.name));
+        where n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null);
     while v_names <> '{}' loop
         v_name := v_names[1];
         if cardinality(v_names) > 1 then -- the line whose first is the oldest
             select n.name into v_name from unnest(v_names) n (name)
-            order by (select min(w.entry) from queue_semaphore_wait w where w.name = n.name) limit 1;
+            order by (
+                select w.entry from queue_semaphore_wait w
+                where w.name between n.name and n.name order by w.name, w.entry limit 1) limit 1;
         end if;
         if _queue_slot_next(v_name, null, case when cardinality(v_names) > 1 then 1 else 9223372036854775807 end, in_now) = 0
             or cardinality(v_names) = 1 then

@@ -3,7 +3,9 @@ create or replace function _queue_slot_sweep(in_now bigint) returns void languag
 declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
-        where exists (select from queue_semaphore_wait w where w.name = s.name)
+        where ( -- not EXISTS: that may be planned as a scan of all that wait
+                select w.entry from queue_semaphore_wait w
+                where w.name between s.name and s.name order by w.name, w.entry limit 1) is not null
             and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin

@@ -24,8 +24,10 @@ begin
             perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
             from (
                 select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
-                where q.p_kind = in_kind and q.source_kind is not null and q.source_order_key is not null
+                where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                    and (q.reserved_at is null or q.scheduled_at <= v_now)
                 order by q.p_kind, q.p_key limit in_max_messages) l
+            where l.source_order_key is not null
             group by l.source_kind order by l.source_kind;
             for v_dead in
                 with d as materialized (
