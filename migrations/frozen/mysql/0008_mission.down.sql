@@ -73,9 +73,6 @@ drop table if exists queue_semaphore_slot;
 --;
 drop table if exists queue_semaphore;
 --;
-alter table queue_kind
-    drop column semaphores;
---;
 alter table delayed_queue
     drop column semaphores;
 --;
@@ -99,10 +96,6 @@ drop procedure if exists _queue_define_limits;
 drop table if exists queue_bucket;
 --;
 drop table if exists queue_place;
---;
-alter table queue_kind
-    drop column rate_per_second,
-    drop column max_reserved;
 --;
 -- filters
 drop procedure if exists _queue_peek_where;
@@ -142,9 +135,6 @@ drop procedure if exists _queue_where;
 drop procedure if exists _queue_leaves;
 --;
 drop table if exists queue_term;
---;
-alter table queue_kind
-    drop column filter_index;
 --;
 -- streams
 drop view if exists queue_readers;
@@ -198,6 +188,3 @@ drop table if exists queue_log_gone;
 drop table if exists queue_log_epoch;
 --;
 drop table if exists queue_log;
---;
-alter table queue_kind
-    drop column log_seconds;

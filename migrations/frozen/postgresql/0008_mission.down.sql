@@ -70,9 +70,6 @@ drop table queue_semaphore_slot;
 --;
 drop table queue_semaphore;
 --;
-alter table queue_kind
-    drop column semaphores;
---;
 alter table delayed_queue
     drop column semaphores;
 --;
@@ -107,14 +104,6 @@ drop table queue_claim;
 --;
 drop table queue_slot;
 --;
-drop index queue_kind_keeps;
---;
-alter table queue_kind
-    drop column rate_per_second,
-    drop column max_reserved;
---;
-create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
---;
 -- filters
 drop function _queue_define_filter(text, boolean);
 --;
@@ -141,9 +130,6 @@ drop function _queue_terms(text, jsonb);
 drop function _queue_where(jsonb);
 --;
 drop table queue_term;
---;
-alter table queue_kind
-    drop column filter_index;
 --;
 -- streams
 drop view queue_readers;
@@ -189,6 +175,3 @@ drop table queue_log_known;
 drop table queue_log_gone;
 --;
 drop table queue_log;
---;
-alter table queue_kind
-    drop column log_seconds;
