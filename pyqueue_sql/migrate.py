@@ -57,6 +57,7 @@ TABLES = frozenset(
         "queue_stage_part",
         "queue_stream_part",
         "queue_subscription",
+        "queue_term",
         "queue_use",
         "queue_worker",
         VERSION_TABLE,

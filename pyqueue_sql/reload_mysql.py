@@ -34,6 +34,8 @@ LOCK_TIMED_OUT = 1205
 NEEDS_TRUST = {1418, 1419}
 DONE_BEFORE = {1060, 1061, 1091}
 """A column or an index that is there already, or gone already: what was broken off is run again."""
+GONE_BEFORE = DONE_BEFORE | {1054, 1146}
+"""Going down also a column or a table that a statement wants and a later one has dropped."""
 NO_TRUST = "the binary log is on and log_bin_trust_function_creators is off"
 NO_ROLE = {1133, 1410, 1698, 1959, 3523}
 DROP = re.compile(r"(?mi)^drop (procedure|function|trigger) if exists ")
@@ -71,15 +73,15 @@ def run(connection: Connection, parts: Mapping[str, list[str]]) -> None:
                 _optional(connection, texts)
             else:
                 for text in texts:
-                    _change(connection, text)
+                    _change(connection, text, GONE_BEFORE if part == "down" else DONE_BEFORE)
 
 
-def _change(connection: Connection, text: str) -> None:
-    """Change a table, unless that has been done before."""
+def _change(connection: Connection, text: str, before: set[int]) -> None:
+    """Change a table, unless that has been done before: then it says one of these errors."""
     try:
         execute(connection, text)
     except DBAPIError as error:
-        if errno(error) not in DONE_BEFORE:
+        if errno(error) not in before:
             raise
 
 

@@ -3,13 +3,13 @@
 from pyqueue_sql.revision import run
 
 revision = "0008_mission_tables"
-down_revision = "0007_groups"
+down_revision = "0008_mission_kinds"
 branch_labels = None
 dialects = ("postgresql", "mysql")
 
 
 def upgrade() -> None:
-    """Add the tables and columns."""
+    """Add the tables, and the columns of messages."""
     run("0008_mission", "up")
 
 

@@ -1,7 +1,14 @@
 -- written by hand: the change of the tables
 drop procedure if exists _queue_define_backoff;
 --;
--- Order keys; what waits in a line is to be delivered all the same
+-- What waits in the line of an order key or of a semaphore has no place and no date: it is to be delivered all the same
+update queue_order_waiting w straight_join delayed_queue q force index (primary) on q.entry = w.entry
+set q.due_at = q.scheduled_at where q.ready_at is null and q.due_at is null;
+--;
+update queue_semaphore_wait w straight_join delayed_queue q force index (primary) on q.entry = w.entry
+set q.due_at = q.scheduled_at where q.ready_at is null and q.due_at is null;
+--;
+-- Order keys
 drop procedure if exists _queue_stand_batch;
 --;
 drop procedure if exists _queue_stand;
@@ -15,8 +22,6 @@ drop procedure if exists _queue_order_key;
 drop table if exists queue_order_waiting;
 --;
 drop table if exists queue_order;
---;
-update delayed_queue q set q.due_at = q.scheduled_at, q.order_waits = null where q.order_waits;
 --;
 alter table delayed_queue
     drop column source_order_key,
@@ -68,9 +73,6 @@ drop table if exists queue_semaphore_slot;
 --;
 drop table if exists queue_semaphore;
 --;
-alter table queue_kind
-    drop column semaphores;
---;
 alter table delayed_queue
     drop column semaphores;
 --;
@@ -94,10 +96,6 @@ drop procedure if exists _queue_define_limits;
 drop table if exists queue_bucket;
 --;
 drop table if exists queue_place;
---;
-alter table queue_kind
-    drop column rate_per_second,
-    drop column max_reserved;
 --;
 -- filters
 drop procedure if exists _queue_peek_where;
@@ -137,9 +135,6 @@ drop procedure if exists _queue_where;
 drop procedure if exists _queue_leaves;
 --;
 drop table if exists queue_term;
---;
-alter table queue_kind
-    drop column filter_index;
 --;
 -- streams
 drop view if exists queue_readers;
@@ -193,6 +188,3 @@ drop table if exists queue_log_gone;
 drop table if exists queue_log_epoch;
 --;
 drop table if exists queue_log;
---;
-alter table queue_kind
-    drop column log_seconds;

@@ -36,10 +36,6 @@ alter table delayed_queue
         comment 'The semaphores that it needs a slot of to be delivered; NULL: none.',
     algorithm = instant;
 --;
-alter table queue_kind
-    add column semaphores boolean not null default false,
-    algorithm = instant;
---;
 -- Semaphores: how many messages that name one may be held at once. Its row is locked while that changes.
 -- differs: it isn't written then: a locking read sees what is committed, whatever the snapshot.
 create table if not exists queue_semaphore (
@@ -72,11 +68,6 @@ create table if not exists queue_semaphore_wait (
     comment 'Messages in line for a semaphore; internal.';
 --;
 -- limits
-alter table queue_kind
-    add column max_reserved int,
-    add column rate_per_second decimal(20,6),
-    algorithm = instant;
---;
 -- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses until its
 -- transaction ends; in one is the delivery that took it last, as long as its message is held.
 -- differs: the delivery stands in the row, because an update is in place here; PostgreSQL has queue_slot and appends to queue_claim.
@@ -101,10 +92,6 @@ create table if not exists queue_bucket (
     comment 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop.';
 --;
 -- filters
-alter table queue_kind
-    add column filter_index boolean not null default false,
-    algorithm = instant;
---;
 -- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its path and the kind.
 -- A row of a message that has gone means nothing, since an entry number is used once, and is cleared away by whoever finds it: so
 -- what ends a message needn't know of this table.
@@ -118,10 +105,6 @@ create table if not exists queue_term (
     comment 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal.';
 --;
 -- streams
-alter table queue_kind
-    add column log_seconds decimal(20,6) not null default 0,
-    algorithm = instant;
---;
 -- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by age. Who appends
 -- has locked a row of queue_log_epoch before, by which readers know how far all is committed.
 create table if not exists queue_log (

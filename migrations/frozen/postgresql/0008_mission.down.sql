@@ -1,7 +1,13 @@
 -- written by hand: the change of the tables
 drop function _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint);
 --;
--- Order keys; what waits in a line is to be delivered all the same
+drop index delayed_queue_first;
+--;
+-- What waits in the line of an order key or of a semaphore has no place and no date: it is to be delivered all the same
+update delayed_queue q set due_at = q.scheduled_at
+where q.ready_at is null and q.due_at is null and (q.order_waits or q.entry in (select w.entry from queue_semaphore_wait w));
+--;
+-- Order keys
 drop function _queue_lock_batch(text, jsonb, jsonb);
 --;
 drop function _queue_stand_batch(text, jsonb, jsonb, text[], text[]);
@@ -19,10 +25,6 @@ drop function _queue_advance(text[], text[], bigint);
 drop function _queue_with_next(bigint[]);
 --;
 drop function _queue_order_key(jsonb, jsonb);
---;
-drop index delayed_queue_first;
---;
-update delayed_queue q set due_at = q.scheduled_at, order_waits = null where q.order_waits;
 --;
 alter table delayed_queue
     drop column source_order_key,
@@ -68,9 +70,6 @@ drop table queue_semaphore_slot;
 --;
 drop table queue_semaphore;
 --;
-alter table queue_kind
-    drop column semaphores;
---;
 alter table delayed_queue
     drop column semaphores;
 --;
@@ -105,14 +104,6 @@ drop table queue_claim;
 --;
 drop table queue_slot;
 --;
-drop index queue_kind_keeps;
---;
-alter table queue_kind
-    drop column rate_per_second,
-    drop column max_reserved;
---;
-create index queue_kind_keeps on queue_kind (p_kind) where history_seconds > 0 or dedup_seconds > 0;
---;
 -- filters
 drop function _queue_define_filter(text, boolean);
 --;
@@ -139,9 +130,6 @@ drop function _queue_terms(text, jsonb);
 drop function _queue_where(jsonb);
 --;
 drop table queue_term;
---;
-alter table queue_kind
-    drop column filter_index;
 --;
 -- streams
 drop view queue_readers;
@@ -187,6 +175,3 @@ drop table queue_log_known;
 drop table queue_log_gone;
 --;
 drop table queue_log;
---;
-alter table queue_kind
-    drop column log_seconds;

@@ -23,9 +23,6 @@ alter table delayed_queue
 --;
 comment on column delayed_queue.semaphores is 'The semaphores that it needs a slot of to be delivered, in order; NULL: none.';
 --;
-alter table queue_kind
-    add column semaphores boolean not null default false;
---;
 -- Semaphores: how many messages that name one may be held at once. Its row is locked while that changes, and written, so that an
 -- old snapshot can't miss it.
 create table queue_semaphore (
@@ -65,10 +62,6 @@ create index queue_semaphore_wait_kind on queue_semaphore_wait (p_kind, name, en
 comment on table queue_semaphore_wait is 'Messages in line for a semaphore; internal.';
 --;
 -- limits
-alter table queue_kind
-    add column max_reserved integer,
-    add column rate_per_second numeric;
---;
 -- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses until its
 -- transaction ends; what stands in one says queue_claim, so that no row is updated by each reserve.
 create table queue_slot (
@@ -114,9 +107,6 @@ comment on table queue_bucket is 'Tokens of kinds with rate_per_second; internal
 comment on column queue_bucket.spent_at is 'Until when the tokens of this part are spent, in nanoseconds.';
 --;
 -- filters
-alter table queue_kind
-    add column filter_index boolean not null default false;
---;
 -- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its path and the kind.
 -- A row of a message that has gone means nothing, since an entry number is used once, and is cleared away by whoever finds it: so
 -- what ends a message needn't know of this table.
@@ -133,15 +123,6 @@ create index queue_term_place on queue_term (term, place, entry);
 comment on table queue_term is 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal.';
 --;
 -- streams
-alter table queue_kind
-    add column log_seconds numeric not null default 0;
---;
-drop index queue_kind_keeps;
---;
--- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep, or anybody to tell?)
-create index queue_kind_keeps on queue_kind (p_kind)
-    where history_seconds > 0 or dedup_seconds > 0 or max_reserved is not null or log_seconds > 0;
---;
 -- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by age. Who appends
 -- holds an advisory lock that says from which position on its rows may come (_queue_log_open), by which readers know how far all
 -- is committed.

@@ -258,7 +258,8 @@ def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, 
 
 
 @pytest.mark.parametrize(
-    ("before", "changing"), [("0003_innodb", "0006_topics"), ("0006_topics", "0007_groups")]
+    ("before", "changing"),
+    [("0003_innodb", "0006_topics"), ("0006_topics", "0007_groups"), ("0007_groups", "0008_mission")],
 )
 def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(
     innodb_url: str, before: str, changing: str
