@@ -24,7 +24,7 @@ ROW = re.compile(r"^\| ([A-Z]\d) \| (.*) \|$", re.MULTILINE)
 NAMED = re.compile(r"^test_((?:[A-Z]\d_)+)")
 MEASURED = {"K9": "measured by `make bench`, see bench/README.md"}
 """Rows that are a rate, not a behaviour."""
-WHERE = ("conformance", "schema", "worker", "spark")
+WHERE = ("conformance", "schema", "worker", "clients", "spark")
 SIGNS = {None: "-", True: "yes", False: "FAILED"}
 
 
