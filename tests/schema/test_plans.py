@@ -506,9 +506,35 @@ def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
         assert sum(node.touched for node in scans if node.relation == "queue_term") < 1100
 
 
+def test_a_short_line_is_read_without_a_long_one_that_came_before_it(conn: psycopg.Connection) -> None:
+    conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
+    for order, number, earlier in (("long", 20_000, 0), ("short", 10, SECOND)):
+        conn.execute(
+            "insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially,"
+            " created_at, ready_at, order_key, order_waits)"
+            " select 'lined', %s || i, '1', n.now, n.now, n.now, case when i = 1 then n.now - %s end, %s,"
+            " case when i > 1 then true end"
+            " from (select queue_now() as now) n, generate_series(1, %s) i",
+            [order, earlier, order, number],
+        )
+    conn.execute("vacuum analyze delayed_queue")
+    plans = Plans(conn)
+    nodes = plans.run("""select * from queue_push('lined', null, '1', '{"order_key": "short"}')""")[1]
+    for call in ("queue_ack(%s)", "queue_move(%s, 'lined', '{\"key\": \"moved\"}')"):
+        [[key, receipt]], _ = plans.run("select p_key, receipt from queue_reserve('lined')")
+        assert key.startswith("short")
+        nodes += plans.run(f"select * from {call}", receipt)[1]
+        # who comes next stands behind the first of the other line
+        conn.execute("update delayed_queue q set ready_at = 0 where q.order_key = 'short' and q.ready_at > 0")
+    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    assert "delayed_queue_line" in {node.index for node in scans}
+    assert [str(node) for node in scans if node.touched > BATCH] == []
+
+
 def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(filled: Filled) -> None:
     with psycopg.connect(filled.url, autocommit=True) as conn:
         plans = Plans(conn)
+        calm(plans)
         with conn.transaction(force_rollback=True):
             conn.execute("delete from queue_hint")
             conn.execute("delete from delayed_queue where reserved_at is not null")

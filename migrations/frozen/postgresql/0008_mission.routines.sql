@@ -1422,7 +1422,8 @@ begin
                 (select h.entry from delayed_queue h
                     where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
                 union all
-                (select w.entry from delayed_queue w where w.p_kind = in_kind and w.order_key = o.order_key and w.order_waits
+                (select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                    where w.p_kind = in_kind and w.order_key between o.order_key and o.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) e);
     if v_line = '{}' and not in_changes then
         return '{}';
@@ -1595,7 +1596,8 @@ begin
             select n.entry
             from unnest(in_kinds, in_orders) l (p_kind, order_key),
                 lateral (
-                    select w.entry from delayed_queue w where w.p_kind = l.p_kind and w.order_key = l.order_key and w.order_waits
+                    select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                    where w.p_kind = l.p_kind and w.order_key between l.order_key and l.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1) n
             where ( -- not EXISTS: that may be planned as a scan of all lines
                 select h.entry from delayed_queue h
@@ -1632,7 +1634,8 @@ begin
         select n.entry
         from unnest(in_entries) e (entry) join delayed_queue q on q.entry = e.entry and q.order_key is not null,
             lateral (
-                select w.entry from delayed_queue w where w.p_kind = q.p_kind and w.order_key = q.order_key and w.order_waits
+                select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key and w.order_waits
                 order by w.p_kind, w.order_key, w.entry limit 1) n);
 end $$;
 --;
@@ -2776,7 +2779,8 @@ begin
                 (select h.entry from delayed_queue h
                     where h.p_kind = m.to_kind and h.order_key = s.order_key and h.order_key is not null and h.order_waits is null)
                 union all
-                (select w.entry from delayed_queue w where w.p_kind = m.to_kind and w.order_key = s.order_key and w.order_waits
+                (select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                    where w.p_kind = m.to_kind and w.order_key between s.order_key and s.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) t);
     end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then

@@ -9,7 +9,8 @@ begin
             select n.entry
             from unnest(in_kinds, in_orders) l (p_kind, order_key),
                 lateral (
-                    select w.entry from delayed_queue w where w.p_kind = l.p_kind and w.order_key = l.order_key and w.order_waits
+                    select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                    where w.p_kind = l.p_kind and w.order_key between l.order_key and l.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1) n
             where ( -- not EXISTS: that may be planned as a scan of all lines
                 select h.entry from delayed_queue h

@@ -15,7 +15,8 @@ begin
                 (select h.entry from delayed_queue h
                     where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
                 union all
-                (select w.entry from delayed_queue w where w.p_kind = in_kind and w.order_key = o.order_key and w.order_waits
+                (select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                    where w.p_kind = in_kind and w.order_key between o.order_key and o.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) e);
     if v_line = '{}' and not in_changes then
         return '{}';
