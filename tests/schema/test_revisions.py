@@ -101,4 +101,4 @@ def test_what_waits_in_a_line_is_delivered_by_a_release_without_lines(database_u
         [late] = [message for message in queue.peek("orders") if message.state == "scheduled"]
         assert late.key == "late"
         migrate.upgrade(database_url)
-        assert queue.push("prints", "3", 3, semaphores=["printer"]).outcome == "created"
+        assert queue.push("orders", "3", 3, order_key="a").outcome == "created"
