@@ -126,6 +126,7 @@ CASES: dict[str, tuple[Case, Effect]] = {
     "queue_unschedule": (lambda q, w: q.unschedule(w.kind("due")), {}),
     "queue_tick": (lambda q, _: bool(q.tick()), {}),
     "queue_group": (lambda q, w: q.group(w.kind("crew"), w.kind("next")).state, {}),
+    "queue_semaphore": (lambda q, w: q.semaphore(w.kind("slots"), 1), {}),
     "queue_read": (lambda q, w: q.read(w.kind("mail"), w.kind("reader")), {}),
     "queue_read_ack": (
         lambda q, w: (q.read(w.kind("mail"), w.kind("reads")), q.read_ack(w.kind("reads"), 0).position)[1],
@@ -138,7 +139,9 @@ DISTURBERS: dict[str, Case] = {
     **{
         name: call
         for name, (call, _) in CASES.items()
-        if not name.endswith(("_many", "get", "peek", "prune", "subscribe", "schedule", "tick", "group"))
+        if not name.endswith(
+            ("_many", "get", "peek", "prune", "subscribe", "schedule", "tick", "group", "semaphore")
+        )
     },
     "replace what is ready": lambda q, w: q.push(w.kind("mail"), "1", 1, on_duplicate="replace"),
     "replace what is held": lambda q, w: q.push(w.kind("mail"), "held", 1, on_duplicate="replace"),

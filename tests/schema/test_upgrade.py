@@ -216,5 +216,5 @@ def test_a_transaction_that_never_ends_holds_no_upgrade_up(old_url: str, monkeyp
     monkeypatch.setattr(migrate_postgresql, "CALLS_END_S", 0.1)
     with ThreadPoolExecutor(1) as pool, psycopg.connect(old_url) as application:
         application.execute("select 1")
-        pool.submit(migrate.upgrade, old_url).result(5)
+        pool.submit(migrate.upgrade, old_url).result(30)
     assert migrate.current(old_url) == HEAD

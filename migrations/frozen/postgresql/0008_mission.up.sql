@@ -6,9 +6,11 @@ alter table delayed_queue
     add column source_order_key text collate "C";
 --;
 -- serves: queue_push (who is first in a line; it is one at a time)
+-- squawk-ignore require-concurrent-index-creation -- nothing is in it yet
 create unique index delayed_queue_first on delayed_queue (p_kind, order_key) where order_key is not null and order_waits is null;
 --;
 -- serves: queue_ack (who comes next in a line), queue_peek
+-- squawk-ignore require-concurrent-index-creation -- nothing is in it yet
 create index delayed_queue_line on delayed_queue (p_kind, order_key, entry) where order_waits;
 --;
 comment on column delayed_queue.order_key is 'Messages of the same one come one at a time, in the order of their entries; NULL: it stands in no such line.';

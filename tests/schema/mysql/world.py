@@ -51,6 +51,7 @@ CALLS = {
     "queue_unschedule": "call queue_unschedule('due')",
     "queue_tick": "call queue_tick()",
     "queue_group": "call queue_group('crew', 'next', null, null)",
+    "queue_semaphore": "call queue_semaphore('slots', 1)",
     "queue_read": "call queue_read('mail', 'reader', 10, null)",
     "queue_read_ack": "call queue_read_ack('reader', 0)",
     "queue_read_end": "call queue_read_end('reader')",
