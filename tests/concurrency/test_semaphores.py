@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 CONSUMERS = 16
-ACQUISITIONS = 200_000 if os.environ.get("PYQUEUE_TEST_LARGE") else 600
+ACQUISITIONS = 200_000 if os.environ.get("PYQUEUE_TEST_LARGE") else 300
 CAPACITY = {"a": 1, "b": 2, "c": 5}
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "a"], ["c", "b"], ["b", "c", "a"])
 DEADLINE_SECONDS = 600
