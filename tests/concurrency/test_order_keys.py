@@ -89,6 +89,8 @@ def test_pushes_of_one_order_key_at_the_same_moment_stand_in_one_line(
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_an_old_snapshot_leaves_nobody_waiting(queue: Session, harness: Harness, isolation: str) -> None:
+    if isolation not in harness.snapshot_levels:
+        pytest.skip("nothing is read without a lock there, so who comes waits")
     for round_ in range(4):
         other = harness.connect(autocommit=False, isolation=isolation)
         queue.push("work", "a", 0, order_key="o")
@@ -138,7 +140,7 @@ def test_transactions_that_end_and_push_several_lines_leave_nobody_waiting(
     def go(number: int) -> None:
         chance = random.Random(number)
         session = sessions[number]
-        for _ in range(15):
+        for _ in range(8):  # a deadlock is found after a second
 
             def whole() -> tuple[int, int]:
                 try:

@@ -3350,6 +3350,7 @@ take: begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
                 -- the mark of the kind was lost
                 call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, null, out_entries, out_number, out_expired);
+                set out_expired = out_expired + v_expired;
                 leave take;
             end if;
             call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
@@ -5095,7 +5096,7 @@ begin
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
         if v_matches then
             set v_found = null;
-            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
             into v_found, v_due, v_held, v_ends
             from delayed_queue q force index (primary)
             where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
@@ -5215,7 +5216,7 @@ create procedure _queue_take_filtered(in in_kind text character set utf8mb4 coll
     comment '_queue_take_deliverable for messages that a filter matches.
 in_where: the filter, see _queue_where; NULL: anything. The other parameters, the result and the locks are those of _queue_take_deliverable.
 differs: on PostgreSQL it is a part of _queue_reserve_some and _queue_pop_some.'
-begin
+take: begin
     declare v_ends, v_ended, v_expired, v_more int default 0;
     if in_where is null then
         call _queue_take_deliverable(in_kind, in_max, in_most, in_shape, in_now, out_entries, out_number, out_expired);
@@ -5225,6 +5226,14 @@ begin
             call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
             set v_ended = 0;
             if v_ends > 0 or in_shape is not null and out_entries is not null then
+                if v_ends > 0 and exists (
+                    select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                        straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
+                    -- the mark of the kind was lost
+                    call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries, out_number, out_expired);
+                    set out_expired = out_expired + v_expired;
+                    leave take;
+                end if;
                 call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
                 set v_expired = v_expired + v_more;
             end if;

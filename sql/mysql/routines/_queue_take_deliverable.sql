@@ -17,6 +17,7 @@ take: begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
                 -- the mark of the kind was lost
                 call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, null, out_entries, out_number, out_expired);
+                set out_expired = out_expired + v_expired;
                 leave take;
             end if;
             call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);

@@ -26,7 +26,7 @@ begin
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
         if v_matches then
             set v_found = null;
-            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
             into v_found, v_due, v_held, v_ends
             from delayed_queue q force index (primary)
             where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
