@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 READERS = 20
 WRITERS = 5
-PUSHES = 40
-LONG = 240
+PUSHES = 20
+LONG = 600
 """Seconds after which nothing comes any more."""
 
 
