@@ -7,12 +7,14 @@ import dataclasses
 import functools
 import json
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import click
 
 from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError, dialect
 from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.models import Event, Group, Reader, Schedule, Semaphore, Subscription
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -155,6 +157,17 @@ def emit(**fields: Any) -> None:
     click.echo(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode())
 
 
+def show(row: Group | Reader | Schedule | Semaphore | Subscription) -> None:
+    """Print a row, times in ISO 8601."""
+    fields = dataclasses.asdict(row)
+    times = {
+        name: value.astimezone(UTC).isoformat()
+        for name, value in fields.items()
+        if isinstance(value, datetime)
+    }
+    emit(**fields | times)
+
+
 def aligned(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
     """Return a table as text.
 
@@ -178,15 +191,21 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def with_payload(row: Message | Ended | Event) -> dict[str, Any]:
+    """Return the fields, with the one of the two payloads that it has; bytes in base64."""
+    fields = dataclasses.asdict(row)
+    if row.payload_bytes is not None:
+        fields["payload_bytes"] = base64.b64encode(row.payload_bytes).decode()
+        del fields["payload"]
+    return fields
+
+
 def emit_messages(messages: Iterable[Message | Ended]) -> None:
     """Write a line a message, without what it hasn't got; end with exit code 1 where there is none."""
     found = False
     for message in messages:
         found = True
-        fields = dataclasses.asdict(message)
-        if message.payload_bytes is not None:
-            fields["payload_bytes"] = base64.b64encode(message.payload_bytes).decode()
-            del fields["payload"]
+        fields = with_payload(message)
         emit(**{name: value for name, value in fields.items() if value is not None or name == "payload"})
     if not found:
         nothing()

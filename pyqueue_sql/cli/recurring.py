@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import UTC, datetime
 from typing import Any, get_args
 
 import click
 
 from pyqueue_sql import Queue
-from pyqueue_sql.cli.common import emit, from_json, given, with_queue
+from pyqueue_sql.cli.common import emit, from_json, given, show, with_queue
 from pyqueue_sql.cli.producers import delay_option, headers_option, priority_option, when
-from pyqueue_sql.models import CatchUp, Group, Schedule, Semaphore, Subscription
-
-
-def show(row: Group | Schedule | Semaphore | Subscription) -> None:
-    """Print a row, times in ISO 8601."""
-    fields = dataclasses.asdict(row)
-    times = {
-        name: value.astimezone(UTC).isoformat()
-        for name, value in fields.items()
-        if isinstance(value, datetime)
-    }
-    emit(**fields | times)
+from pyqueue_sql.models import CatchUp
 
 
 @click.command()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-from datetime import UTC
 from typing import Any, get_args
 
 import click
 
 from pyqueue_sql import Queue
-from pyqueue_sql.cli.common import emit, nothing, with_queue
+from pyqueue_sql.cli.common import emit, nothing, show, with_payload, with_queue
 from pyqueue_sql.models import EventName
 
 
@@ -36,11 +34,7 @@ def read(
     """
     found = queue.read(name, reader, max_messages, start=start, events=events or None)
     for event in found:
-        fields = dataclasses.asdict(event)
-        if event.payload_bytes is not None:
-            fields["payload_bytes"] = base64.b64encode(event.payload_bytes).decode()
-            del fields["payload"]
-        emit(**{key: value for key, value in fields.items() if value is not None})
+        emit(**{key: value for key, value in with_payload(event).items() if value is not None})
     if not found:
         nothing()
 
@@ -79,7 +73,7 @@ def readers(queue: Queue) -> None:
       pyqueue readers | jq -r '[.reader, .behind] | @tsv'
     """
     for row in queue.readers():
-        emit(**dataclasses.asdict(row) | {"created_at": row.created_at.astimezone(UTC).isoformat()})
+        show(row)
 
 
 COMMANDS = (read, read_ack, read_end, readers)

@@ -207,7 +207,6 @@ source routines/_queue_look_terms.sql
 source routines/_queue_try.sql
 source routines/_queue_find_terms.sql
 source routines/_queue_take_where.sql
-source routines/_queue_take_filtered.sql
 source routines/_queue_peek_where.sql
 
 -- routines: topics
@@ -268,7 +267,6 @@ source routines/_queue_log_horizon.sql
 source routines/_queue_read.sql
 source routines/_queue_log_known.sql
 source routines/_queue_log_missed.sql
-source routines/_queue_check_reader.sql
 source routines/_queue_events.sql
 source routines/_queue_matcher.sql
 source routines/_queue_reader.sql

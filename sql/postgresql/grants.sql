@@ -97,7 +97,6 @@ revoke all on function
     _queue_limits_name(text),
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
-    _queue_check_reader(text),
     _queue_events(jsonb),
     _queue_log(bigint[], text, bigint, text, boolean),
     _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint),

@@ -215,7 +215,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_read.sql
 \ir routines/_queue_log_known.sql
 \ir routines/_queue_log_missed.sql
-\ir routines/_queue_check_reader.sql
 \ir routines/_queue_events.sql
 \ir routines/_queue_reader.sql
 \ir routines/queue_read.sql

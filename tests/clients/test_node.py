@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.clients import npm
-from tests.servers.plugin import REQUIRE
+from tests.servers.plugin import REQUIRE, required
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def program() -> tuple[str, Path]:
     try:
         return npm.install(HERE, "test-node")
     except npm.MissingError as error:
-        if "node" in re.findall(r"\w+", os.environ.get(REQUIRE, "")):
+        if "node" in required():
             raise pytest.UsageError(f"{REQUIRE} names node: {error}") from None
         pytest.skip(f"LEFT OUT, nothing was tested from Node.js: {error}")
 

@@ -39,13 +39,18 @@ CAPABILITIES_OF_POSTGRESQL = frozenset(
 what has landed becomes messages when somebody comes by."""
 
 
+def required() -> set[str]:
+    """Return what may not be missing in this run."""
+    return set(re.findall(r"\w+", os.environ.get(REQUIRE, "")))
+
+
 class Pool:
     """The servers of MariaDB and MySQL in this run, started when the first test is about to need one."""
 
     def __init__(self, chosen: list[str]) -> None:
         """Take note of the servers that were asked for; none means all."""
         self.chosen = [name for name in NAMES if name in (chosen or NAMES)]
-        self.required = set(re.findall(r"\w+", os.environ.get(REQUIRE, ""))) & set(self.chosen)
+        self.required = required() & set(self.chosen)
         self.databases: dict[str, Databases] = {}
         self.missing: dict[str, str] = {}
         self.lacking: Counter[tuple[str, str]] = Counter()

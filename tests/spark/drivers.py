@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ import pytest
 
 from pyqueue_sql.spark import jars
 from tests.servers.binaries import UnavailableError, unpacked_jar
-from tests.servers.plugin import REQUIRE
+from tests.servers.plugin import REQUIRE, required
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +43,7 @@ def find_drivers(config: pytest.Config) -> Drivers:
             found.jars += [jar for jar in _jars(name, url) if jar not in found.jars]
         except (jars.NotFound, UnavailableError) as error:
             found.missing[name] = str(error)
-            if "jdbc" in re.findall(r"\w+", os.environ.get(REQUIRE, "")):
+            if "jdbc" in required():
                 raise pytest.UsageError(f"{REQUIRE} names jdbc: {error}") from None
     config.stash[MISSING] = found.missing
     return found

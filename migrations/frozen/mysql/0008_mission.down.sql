@@ -100,8 +100,6 @@ drop table if exists queue_place;
 -- filters
 drop procedure if exists _queue_peek_where;
 --;
-drop procedure if exists _queue_take_filtered;
---;
 drop procedure if exists _queue_take_where;
 --;
 drop procedure if exists _queue_find_terms;
@@ -150,8 +148,6 @@ drop procedure if exists _queue_reader;
 drop procedure if exists _queue_matcher;
 --;
 drop procedure if exists _queue_events;
---;
-drop procedure if exists _queue_check_reader;
 --;
 drop procedure if exists _queue_log_missed;
 --;

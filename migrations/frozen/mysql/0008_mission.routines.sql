@@ -2850,7 +2850,7 @@ begin
             call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
                 v_expired);
         else
-            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, v_where, out_entries, v_number,
+            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);
         end if;
         if v_rate is not null then
@@ -3270,7 +3270,7 @@ begin
         if v_slotted then
             call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
         else
-            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
@@ -3334,22 +3334,27 @@ end;
 drop procedure if exists _queue_take_deliverable;
 --;
 create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
-    in in_now bigint, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
     comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
-in_shape: payload_shape of the kind. The other parameters, the result and the locks are those of _queue_take; out_expired counts what
-was ended too.'
+in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other parameters, the result and
+the locks are those of _queue_take; out_expired counts what was ended too.
+differs: on PostgreSQL it is a part of _queue_reserve_some and _queue_pop_some.'
 take: begin
     declare v_ends, v_ended, v_expired, v_more int default 0;
     set v_ended = 1;
     while v_ended > 0 do
-        call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
+        if in_where is null then
+            call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
+        else
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
+        end if;
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
             if v_ends > 0 and exists (
                 select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
                 -- the mark of the kind was lost
-                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, null, out_entries, out_number, out_expired);
+                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries, out_number, out_expired);
                 set out_expired = out_expired + v_expired;
                 leave take;
             end if;
@@ -5209,39 +5214,6 @@ begin
     set out_entries = nullif(out_entries, '[]');
 end;
 --;
-drop procedure if exists _queue_take_filtered;
---;
-create procedure _queue_take_filtered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
-    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
-    comment '_queue_take_deliverable for messages that a filter matches.
-in_where: the filter, see _queue_where; NULL: anything. The other parameters, the result and the locks are those of _queue_take_deliverable.
-differs: on PostgreSQL it is a part of _queue_reserve_some and _queue_pop_some.'
-take: begin
-    declare v_ends, v_ended, v_expired, v_more int default 0;
-    if in_where is null then
-        call _queue_take_deliverable(in_kind, in_max, in_most, in_shape, in_now, out_entries, out_number, out_expired);
-    else
-        set v_ended = 1;
-        while v_ended > 0 do
-            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
-            set v_ended = 0;
-            if v_ends > 0 or in_shape is not null and out_entries is not null then
-                if v_ends > 0 and exists (
-                    select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                        straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
-                    -- the mark of the kind was lost
-                    call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries, out_number, out_expired);
-                    set out_expired = out_expired + v_expired;
-                    leave take;
-                end if;
-                call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
-                set v_expired = v_expired + v_more;
-            end if;
-        end while;
-        set out_expired = out_expired + v_expired;
-    end if;
-end;
---;
 drop procedure if exists _queue_peek_where;
 --;
 create procedure _queue_peek_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_where longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
@@ -6907,13 +6879,8 @@ begin
     declare v_now bigint;
     declare v_locked longtext character set utf8mb4;
     call queue_now(v_now);
-    if in_name is null or char_length(in_name) not between 1 and 100 then
-        call _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
-    elseif locate(char(0), in_name) > 0 then
-        call _queue_fail('PQ001', 'name', in_name, 'must not contain the character NUL');
-    elseif length(in_name) > char_length(in_name) and hex(in_name) regexp '^(..)*ED[AB]' then -- MariaDB takes surrogates for characters
-        call _queue_fail('PQ001', 'name', null, 'must be text in UTF-8');
-    elseif in_capacity not between 0 and 1000000 then
+    call _queue_check_kind(in_name, 100, 'name');
+    if in_capacity not between 0 and 1000000 then
         call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
     end if;
     call _queue_slot_lock(json_array(in_name), true, v_locked);
@@ -7261,18 +7228,6 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_check_reader;
---;
-create procedure _queue_check_reader(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Refuses what can''t be the name of a reader.
-in_reader: it, 1 to 200 characters.
-Errors: PQ001.'
-begin
-    if in_reader is null or char_length(in_reader) not between 1 and 200 then
-        call _queue_fail('PQ001', 'reader', in_reader, 'must have 1 to 200 characters');
-    end if;
-end;
---;
 drop procedure if exists _queue_events;
 --;
 create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -7339,7 +7294,7 @@ begin
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
     end if;
-    call _queue_check_reader(in_reader);
+    call _queue_check_key(in_reader, 'reader');
     call _queue_check_options(in_options, 'from,events', 'options');
     call _queue_text(in_options, 'from', v_from);
     if v_from not in ('oldest', 'now') then
@@ -7470,7 +7425,7 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_check_reader(in_reader);
+            call _queue_check_key(in_reader, 'reader');
             set v_place = null;
             select r.position into v_place from queue_reader r where r.reader = in_reader for update;
             if v_place is null then
@@ -7509,7 +7464,7 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_check_reader(in_reader);
+            call _queue_check_key(in_reader, 'reader');
             select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
             delete r from queue_reader r where r.reader = in_reader;
             call _queue_commit(v_own);

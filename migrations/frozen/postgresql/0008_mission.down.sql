@@ -144,8 +144,6 @@ drop function _queue_reader(text, text, jsonb);
 --;
 drop function _queue_events(jsonb);
 --;
-drop function _queue_check_reader(text);
---;
 drop function _queue_log_known(queue_reader, integer, bigint);
 --;
 drop function _queue_read(queue_reader, integer, bigint);

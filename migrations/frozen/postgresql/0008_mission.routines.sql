@@ -1920,6 +1920,7 @@ declare
     v_default record;
     v_route constant jsonb := _queue_route(in_options);
     v_order constant text := _queue_order_key(in_options);
+    v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
     v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
@@ -1932,7 +1933,7 @@ begin
     v_default := _queue_push_options(in_options, in_now);
     select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
-    if v_order is not null or in_messages @? '$[*].order_key' then
+    if v_order is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
         select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
         from jsonb_array_elements(in_messages) m (message), _queue_order_key(in_options, m.message) o (order_key)
@@ -1974,8 +1975,7 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_heads is not null or v_filter or v_logs or in_options ?| '{group,semaphores}'
-        or in_messages @? '$[*] ? (exists (@.group) || exists (@.semaphores))' then
+    if v_more or v_filter or v_logs or in_options ?| '{group,order_key,semaphores}' then
         perform _queue_batch_pushed(in_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
     end if;
     return query
@@ -4946,18 +4946,6 @@ in_reader: the reader.
 Result: the position; NULL where nothing is missing.
 Locks: none.$$;
 --;
-create or replace function _queue_check_reader(in_reader text) returns void language plpgsql as $$
-begin
-    if in_reader is null or char_length(in_reader) not between 1 and 200 then
-        perform _queue_fail('PQ001', 'reader', in_reader, 'must have 1 to 200 characters');
-    end if;
-end $$;
---;
-comment on function _queue_check_reader(text) is
-$$Refuses what can't be the name of a reader.
-in_reader: it, 1 to 200 characters.
-Errors: PQ001.$$;
---;
 create or replace function _queue_events(in_options jsonb) returns text language plpgsql as $$
 declare
     v_bad text;
@@ -4994,7 +4982,7 @@ begin
     elsif in_name ~ '(^|\.)[*#](\.|$)' then
         perform _queue_check_topic(in_name, 'pattern');
     end if;
-    perform _queue_check_reader(in_reader);
+    perform _queue_check_key(in_reader, 'reader');
     perform _queue_check_options(in_options, '{from, events}');
     if v_from not in ('oldest', 'now') then
         perform _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
@@ -5092,7 +5080,7 @@ create or replace function queue_read_ack(in_reader text, in_position bigint, ou
 declare
     v_position bigint;
 begin
-    perform _queue_check_reader(in_reader);
+    perform _queue_check_key(in_reader, 'reader');
     select r.position into v_position from queue_reader r where r.reader = in_reader for update;
     if not found then
         perform _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
@@ -5120,7 +5108,7 @@ create or replace function queue_read_end(in_reader text, out changed boolean)
     language plpgsql
     security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 begin
-    perform _queue_check_reader(in_reader);
+    perform _queue_check_key(in_reader, 'reader');
     delete from queue_reader r where r.reader = in_reader;
     changed := found;
 end $$;
@@ -7376,9 +7364,8 @@ create or replace function queue_semaphore(in_name text, in_capacity bigint, out
 declare
     v_now constant bigint := queue_now();
 begin
-    if char_length(in_name) between 1 and 100 is not true then
-        perform _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
-    elsif in_capacity not between 0 and 1000000 then
+    perform _queue_check_kind(in_name, 100, 'name');
+    if in_capacity not between 0 and 1000000 then
         perform _queue_fail('PQ001', 'capacity', in_capacity::text, 'must be an integer from 0 to 1000000');
     end if;
     name := in_name;
@@ -7639,7 +7626,6 @@ revoke all on function
     _queue_limits_name(text),
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
-    _queue_check_reader(text),
     _queue_events(jsonb),
     _queue_log(bigint[], text, bigint, text, boolean),
     _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint),

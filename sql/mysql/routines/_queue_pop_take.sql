@@ -32,7 +32,7 @@ begin
             call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
                 v_expired);
         else
-            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, v_where, out_entries, v_number,
+            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);
         end if;
         if v_rate is not null then

@@ -18,7 +18,7 @@ begin
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
     end if;
-    call _queue_check_reader(in_reader);
+    call _queue_check_key(in_reader, 'reader');
     call _queue_check_options(in_options, 'from,events', 'options');
     call _queue_text(in_options, 'from', v_from);
     if v_from not in ('oldest', 'now') then

@@ -46,7 +46,7 @@ begin
         if v_slotted then
             call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
         else
-            call _queue_take_filtered(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);

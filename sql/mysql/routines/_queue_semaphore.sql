@@ -8,13 +8,8 @@ begin
     declare v_now bigint;
     declare v_locked longtext character set utf8mb4;
     call queue_now(v_now);
-    if in_name is null or char_length(in_name) not between 1 and 100 then
-        call _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
-    elseif locate(char(0), in_name) > 0 then
-        call _queue_fail('PQ001', 'name', in_name, 'must not contain the character NUL');
-    elseif length(in_name) > char_length(in_name) and hex(in_name) regexp '^(..)*ED[AB]' then -- MariaDB takes surrogates for characters
-        call _queue_fail('PQ001', 'name', null, 'must be text in UTF-8');
-    elseif in_capacity not between 0 and 1000000 then
+    call _queue_check_kind(in_name, 100, 'name');
+    if in_capacity not between 0 and 1000000 then
         call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
     end if;
     call _queue_slot_lock(json_array(in_name), true, v_locked);

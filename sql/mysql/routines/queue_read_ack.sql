@@ -17,7 +17,7 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_check_reader(in_reader);
+            call _queue_check_key(in_reader, 'reader');
             set v_place = null;
             select r.position into v_place from queue_reader r where r.reader = in_reader for update;
             if v_place is null then

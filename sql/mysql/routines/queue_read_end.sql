@@ -15,7 +15,7 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_check_reader(in_reader);
+            call _queue_check_key(in_reader, 'reader');
             select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
             delete r from queue_reader r where r.reader = in_reader;
             call _queue_commit(v_own);

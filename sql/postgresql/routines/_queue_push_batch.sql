@@ -4,6 +4,7 @@ declare
     v_default record;
     v_route constant jsonb := _queue_route(in_options);
     v_order constant text := _queue_order_key(in_options);
+    v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
     v_semaphores constant text[] := _queue_semaphores(in_options);
     v_since bigint;
@@ -16,7 +17,7 @@ begin
     v_default := _queue_push_options(in_options, in_now);
     select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
-    if v_order is not null or in_messages @? '$[*].order_key' then
+    if v_order is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
         select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
         from jsonb_array_elements(in_messages) m (message), _queue_order_key(in_options, m.message) o (order_key)
@@ -58,8 +59,7 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_heads is not null or v_filter or v_logs or in_options ?| '{group,semaphores}'
-        or in_messages @? '$[*] ? (exists (@.group) || exists (@.semaphores))' then
+    if v_more or v_filter or v_logs or in_options ?| '{group,order_key,semaphores}' then
         perform _queue_batch_pushed(in_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
     end if;
     return query

@@ -10,7 +10,7 @@ begin
     elsif in_name ~ '(^|\.)[*#](\.|$)' then
         perform _queue_check_topic(in_name, 'pattern');
     end if;
-    perform _queue_check_reader(in_reader);
+    perform _queue_check_key(in_reader, 'reader');
     perform _queue_check_options(in_options, '{from, events}');
     if v_from not in ('oldest', 'now') then
         perform _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');

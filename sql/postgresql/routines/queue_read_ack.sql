@@ -5,7 +5,7 @@ create or replace function queue_read_ack(in_reader text, in_position bigint, ou
 declare
     v_position bigint;
 begin
-    perform _queue_check_reader(in_reader);
+    perform _queue_check_key(in_reader, 'reader');
     select r.position into v_position from queue_reader r where r.reader = in_reader for update;
     if not found then
         perform _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');

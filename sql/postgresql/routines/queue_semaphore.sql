@@ -5,9 +5,8 @@ create or replace function queue_semaphore(in_name text, in_capacity bigint, out
 declare
     v_now constant bigint := queue_now();
 begin
-    if char_length(in_name) between 1 and 100 is not true then
-        perform _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
-    elsif in_capacity not between 0 and 1000000 then
+    perform _queue_check_kind(in_name, 100, 'name');
+    if in_capacity not between 0 and 1000000 then
         perform _queue_fail('PQ001', 'capacity', in_capacity::text, 'must be an integer from 0 to 1000000');
     end if;
     name := in_name;
