@@ -28,7 +28,7 @@ def wait(session: Session) -> list[Any]:
 def test_what_a_reap_frees_is_taken_by_the_next_reserve(
     session: Session, clock: Clock, database_url: str
 ) -> None:
-    session.conn.execute("""select queue_heartbeat('w', '{"timeout_seconds": 1}')""")
+    session.conn.execute("""select queue_heartbeat('w', '{"timeout_seconds": 2}')""")
     hold(session, clock, 600)
     with another(session, database_url) as other:
         other.slow(clock.now)
