@@ -542,7 +542,8 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
     assert len(rows) == BATCH
     line = [node for node in nodes if node.index == "delayed_queue_ready"]
     assert [node.touched for node in line] == [BATCH]
-    assert [node.rows for node in nodes if node.kind == "Tid Scan"] == [BATCH]
+    # a scan of over 20 ms, on a machine with much to do, makes the session note where it was: they are read once more
+    assert {node.rows for node in nodes if node.kind == "Tid Scan"} == {BATCH}
 
 
 def test_a_look_at_a_kind_where_nothing_is_ready_reads_what_comes_next(filled: Filled) -> None:
