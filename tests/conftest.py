@@ -24,6 +24,7 @@ from pyqueue_sql import migrate
 from pyqueue_sql.embedded import start_server
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.servers import POSTGRESQL
+from tests.servers.memory import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,9 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
         yield describe(request, given, "given")
     else:
         binaries = os.environ.get(BINARIES_VARIABLE)
-        with start_server(bin_dir=Path(binaries) if binaries else None, settings=SETTINGS) as embedded:
+        with in_memory():
+            embedded = start_server(bin_dir=Path(binaries) if binaries else None, settings=SETTINGS)
+        with embedded:
             yield describe(request, embedded.url, "embedded")
 
 

@@ -164,6 +164,8 @@ def run(version: str, binaries: Binaries) -> tuple[bool, str]:
     )
     if done.returncode != 0:
         print(done.stdout[-20_000:])
+    else:
+        print("".join(f"{line}\n" for line in re.findall(r"^RERUN .*", done.stdout, re.MULTILINE)), end="")
     counts = re.findall(r"^.*\b(?:passed|failed|errors?)\b.* in .*$", done.stdout, re.MULTILINE)
     summary = counts[-1].strip("= ") if counts else f"pytest ended with status {done.returncode}"
     exact = re.search(r"server: PostgreSQL (\S+)", done.stdout)

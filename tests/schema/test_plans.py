@@ -542,7 +542,7 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
     assert len(rows) == BATCH
     line = [node for node in nodes if node.index == "delayed_queue_ready"]
     assert [node.touched for node in line] == [BATCH]
-    # a scan of over 20 ms, on a machine with much to do, makes the session note where it was: they are read once more
+    # a scan of over 20 ms makes the session note where it was, and reads them once more
     assert {node.rows for node in nodes if node.kind == "Tid Scan"} == {BATCH}
 
 

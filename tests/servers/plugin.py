@@ -16,6 +16,7 @@ import pytest
 
 from tests.servers import POSTGRESQL
 from tests.servers.databases import Databases
+from tests.servers.memory import in_memory
 from tests.servers.starting import UnavailableError, start
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class Pool:
             return True
         if name not in self.databases and name not in self.missing:
             try:
-                self.databases[name] = Databases(start(name, os.environ.get(variable(name))))
+                with in_memory():
+                    self.databases[name] = Databases(start(name, os.environ.get(variable(name))))
             except UnavailableError as error:
                 self.missing[name] = str(error)
                 if name in self.required:
