@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -12,6 +11,7 @@ import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
+from tests.sample import LARGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 CONSUMERS = 16
-ACQUISITIONS = 200_000 if os.environ.get("PYQUEUE_TEST_LARGE") else 300
+ACQUISITIONS = 200_000 if LARGE else 300
 CAPACITY = {"a": 1, "b": 2, "c": 5}
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "a"], ["c", "b"], ["b", "c", "a"])
 DEADLINE_SECONDS = 600

@@ -7,7 +7,6 @@ messages of several priorities, with statistics and without. PYQUEUE_TEST_LARGE=
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -19,13 +18,14 @@ from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.janitor import DatabaseJanitor
 
 from tests.conftest import Server
+from tests.sample import LARGE
 from tests.schema.plans import Node, Plans
 from tests.schema.sources import served
 from tests.schema.storage import SECOND, SLOW, Session
 
 BATCH = 10
 HELD = 30
-SIZES = [1_000, 100_000] + [1_000_000] * (os.environ.get("PYQUEUE_TEST_LARGE") == "1")
+SIZES = [1_000, 100_000] + [1_000_000] * LARGE
 
 FILL = """
 insert into delayed_queue (p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,

@@ -14,7 +14,8 @@ import psycopg
 import pytest
 
 from pyqueue_sql import Queue, migrate, migrate_postgresql
-from tests.schema.catalogs import HEAD, OLDER
+from tests.sample import LARGE
+from tests.schema.catalogs import HEAD, OLDER, RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -146,7 +147,7 @@ def old_url(database_url: str, older: str) -> Iterator[str]:
     yield database_url
 
 
-@pytest.mark.parametrize("older", OLDER)
+@pytest.mark.parametrize("older", OLDER if LARGE else RELEASES)
 def test_the_queue_goes_on_through_upgrades_and_downgrades(old_url: str, older: str):
     traffic = Traffic(old_url)
     with traffic.running():
