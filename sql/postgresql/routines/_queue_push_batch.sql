@@ -20,19 +20,23 @@ begin
     if v_order is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
         select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
-        from jsonb_array_elements(in_messages) m (message), _queue_order_key(in_options, m.message) o (order_key)
+        from jsonb_array_elements(in_messages) m (message),
+            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key' else v_order end) o (order_key)
         where o.order_key is not null;
     end if;
     with e as materialized (
-        -- most messages are a key and a payload: those are checked here, all others one by one
-        select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload}'::text[] = '{}'
+        -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
+        select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, coalesce(m.message ->> 'order_key', v_order) as order_key,
+            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
+            and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
+                and char_length(m.message ->> 'order_key') between 1 and 200 and v_semaphores is null)
             and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
             v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
-            v_order collate "C" as order_key, case when v_heads ? v_order then true end as waits, v_semaphores as semaphores
+            e.order_key collate "C", case when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
