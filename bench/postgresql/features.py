@@ -2,12 +2,16 @@
 
 Off: the same calls in a database of this version and in one that has gone back to the revision before these
 features came. On: a kind that uses the feature beside one that doesn't, in two databases of one server.
-Limits are never reached, so that what is seen is their bookkeeping, also with a snapshot held open.
+Limits are never reached, so that what is seen is their bookkeeping, also with a snapshot held open. Then a
+session a side calls a hundred times in turn: a machine whose speed changes by the minute changes both.
 """
 
 from __future__ import annotations
 
 import json
+import random
+import time
+import uuid
 from typing import Any
 
 import psycopg
@@ -29,6 +33,10 @@ PROCESSED = 100_000
 QUICK_PROCESSED = 20_000
 LIMITS = {"max_reserved": 10_000, "rate_per_second": 1_000_000}
 LOADS = ((1, 1), (1, 8), (100, 1))
+CALLS = 100
+TURNS = 60
+QUICK_TURNS = 30
+PUSH = "select * from queue_push('bench', %s, '{}', %s::jsonb)"
 
 
 class Ordered(Pyqueue):
@@ -81,14 +89,18 @@ def run(run: Run) -> None:
     with servers.database(run.url, run.settings) as beside:
         migrate.downgrade(beside, revision=BEFORE)
         ours, before = Pyqueue(run.url), Pyqueue(beside)
-        for _ in run.each_setting(beside):
+        for settings in run.each_setting(beside):
             off(run, ours, before)
+            if settings["synchronous_commit"] == "off":
+                in_turns(run, "features off", ours, before, OF_BEFORE, "pyqueue without them")
     with servers.database(run.url, run.settings) as beside:
         plain = Pyqueue(beside)
         ordered = Ordered(run.url)
-        for _ in run.each_setting(beside):
+        for settings in run.each_setting(beside):
             for batch, clients in LOADS:
                 compare(run, "order keys", ordered, plain, batch, clients)
+            if settings["synchronous_commit"] == "off":
+                in_turns(run, "order keys", ordered, plain, OF_PLAIN, "pyqueue without")
         ordered.empty()
         for limit in LIMITS:
             limits(run, limit, beside, plain)
@@ -126,18 +138,23 @@ def off(run: Run, ours: Pyqueue, before: Pyqueue) -> None:
 def limits(run: Run, limit: str, beside: str, plain: Pyqueue) -> None:
     """Compare a kind with a limit and one without, fresh and with a snapshot held open in both."""
     limited = Limited(run.url, limit)
-    for _ in run.each_setting(beside):
+    for settings in run.each_setting(beside):
         for clients in (1, 32):
             compare(run, limit, limited, plain, 1, clients)
+        if settings["synchronous_commit"] == "off":
+            in_turns(run, limit, limited, plain, OF_PLAIN, "pyqueue without")
     count = QUICK_PROCESSED if run.quick else PROCESSED
     limited.empty()
     plain.empty()
     with held(limited), held(plain):
         for side in (limited, plain):
             churn(side, count)
-        for _ in run.each_setting(beside):
+        for settings in run.each_setting(beside):
+            name = f"{limit}, a snapshot held open"
             for clients in (1, 32):
-                compare(run, f"{limit}, a snapshot held open", limited, plain, 1, clients, fresh=False)
+                compare(run, name, limited, plain, 1, clients, fresh=False)
+            if settings["synchronous_commit"] == "off":
+                in_turns(run, name, limited, plain, OF_PLAIN, "pyqueue without", fresh=False)
     limited.empty()
 
 
@@ -155,3 +172,63 @@ def compare(
         clients=clients,
         target=OF_PLAIN,
     )
+
+
+def in_turns(
+    run: Run, name: str, ours: Pyqueue, other: Pyqueue, target: float, other_name: str, *, fresh: bool = True
+) -> None:
+    """Compare a push, a reserve with its ack, and a batch of these, in one session a side."""
+    turns = QUICK_TURNS if run.quick else TURNS
+    sides = (ours, other)
+    connections = [psycopg.connect(side.url, autocommit=True, prepare_threshold=0) for side in sides]
+    values: list[list[list[float]]] = [[[], [], []], [[], [], []]]
+    for side, connection in zip(sides, connections, strict=True):
+        if fresh:
+            side.empty()
+        hundred(side, connection)  # the first calls of a session read the routines
+    for _ in range(turns):
+        for n, (side, connection) in enumerate(zip(sides, connections, strict=True)):
+            for kept, took in zip(values[n], hundred(side, connection), strict=True):
+                kept.append(took)
+    for connection in connections:
+        connection.close()
+    whats = ("a push", "reserve + ack one by one", "reserve + ack in batches of 100, a message")
+    for what, mine, theirs in zip(whats, *values, strict=True):
+        run.keep(
+            f"{name}, in turns: {what}",
+            mine,
+            theirs,
+            our_name=ours.name,
+            other_name=other_name,
+            unit="\u00b5s",
+            target=target,
+            less_is_better=True,
+        )
+
+
+def hundred(side: Pyqueue, connection: psycopg.Connection[Any]) -> tuple[float, float, float]:
+    """Push a hundred messages and take them, one by one and in a batch; return microseconds a message."""
+    times: list[float] = []
+    for batch in (1, CALLS):
+        began = time.perf_counter()
+        for _ in range(CALLS):
+            key = str(uuid.uuid4())
+            order = (
+                f'{{"order_key": "o{random.randrange(ORDER_KEYS)}"}}' if isinstance(side, Ordered) else "{}"
+            )
+            connection.execute(PUSH, (key, order))
+        times.append((time.perf_counter() - began) / CALLS * 1e6)
+        began = time.perf_counter()
+        for _ in range(CALLS // batch):
+            receipts = [
+                receipt
+                for (receipt,) in connection.execute(
+                    "select receipt from queue_reserve('bench', 'bench', %s)", (batch,)
+                )
+            ]
+            if batch == 1:
+                connection.execute("select * from queue_ack(%s)", receipts)
+            else:
+                connection.execute("select * from queue_ack_many(%s::jsonb)", (json.dumps(receipts),))
+        times.append((time.perf_counter() - began) / CALLS * 1e6)
+    return times[0], times[1], times[3]

@@ -178,6 +178,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_claim.sql
 \ir routines/_queue_lease.sql
 \ir routines/_queue_tokens.sql
+\ir routines/_queue_permit.sql
+\ir routines/_queue_permit_used.sql
 
 -- routines: kinds that expire
 \ir routines/_queue_use.sql
@@ -235,7 +237,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_reserve_slotted.sql
 \ir routines/_queue_reserve_some.sql
 \ir routines/_queue_reserve_many.sql
-\ir routines/_queue_reserve_next.sql
 \ir routines/_queue_reserve_limited.sql
 \ir routines/queue_reserve.sql
 \ir routines/_queue_pop_slotted.sql

@@ -4444,7 +4444,7 @@ Locks: as _queue_lease and _queue_slots.
 @pyqueue_limits, by kind, as in @pyqueue_bounds: 0 the place that the session had last, which is free once it has acked; 1 the tokens that it has; 2 when it
 took them, 3 from which part. It keeps them for a second: 50 ms of the tokens of a part of the bucket, 1/320 of the rate, if it took some within the
 last quarter of a second, and gives back what is left when it takes some again. In a caller''s transaction, which may be undone, none are taken ahead.
-differs: on PostgreSQL it is a part of _queue_reserve_limited, _queue_pop_limited and _queue_tokens.'
+differs: on PostgreSQL the tokens are those of _queue_tokens.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_first int default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[0]')), 0);
@@ -4482,7 +4482,7 @@ create procedure _queue_permit_used(in in_kind text character set utf8mb4 collat
     comment 'Counts the tokens that were used.
 in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered.
 Locks: a part of the bucket that is locked already.
-differs: see _queue_permit. In a caller''s transaction what is left is given back at once: if it is undone, the tokens are as they were.'
+differs: on PostgreSQL it puts the deliveries in their places, too. In a caller''s transaction what is left is given back at once: if it is undone, the tokens are as they were.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_tokens bigint default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[1]')), 0) - coalesce(in_number, 0);

@@ -76,7 +76,9 @@ alter table delayed_queue
 -- limits
 drop function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
 --;
-drop function _queue_reserve_next(queue_kind, bigint, bigint, text, bytea);
+drop function _queue_permit_used(queue_kind, bigint[], integer[], bigint[], text[], bigint);
+--;
+drop function _queue_permit(queue_kind, integer, bigint);
 --;
 drop function _queue_pop_limited(queue_kind, integer, bigint, jsonb);
 --;

@@ -3698,7 +3698,7 @@ create or replace function _queue_limits_name(in_kind text) returns text languag
 $$;
 --;
 comment on function _queue_limits_name(text) is
-$$The setting in which a session keeps what it has of the limits of a kind (see _queue_reserve_limited), one of its own in each installation.
+$$The setting in which a session keeps what it has of the limits of a kind (see _queue_permit), one of its own in each installation.
 in_kind: the kind.
 Result: the name of the setting.$$;
 --;
@@ -3960,9 +3960,57 @@ end $$;
 comment on function _queue_tokens(queue_kind, integer, bigint, bigint[]) is
 $$Tokens for deliveries of a kind with rate_per_second. A session keeps what it has taken ahead for a second: 50 ms of the tokens of a
 part of the bucket, 1/320 of the rate, if it took some within the last quarter of a second. What is left of them it gives back when it takes some again.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_state: see _queue_reserve_limited.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_state: see _queue_permit.
 Result: state, as it is then; tokens: how many may be used, and are to be taken out of it then; it may be more than in_max.
 Locks: as _queue_lease.$$;
+--;
+create or replace function _queue_permit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer, out state bigint[],
+    out slots integer[], out numbers bigint[]) language plpgsql as $$
+declare
+    v_tokens record;
+    v_slots record;
+begin
+    allowed := in_max;
+    state := coalesce(nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[], '{0, 0, 0}');
+    if in_kind.rate_per_second is not null then
+        v_tokens := _queue_tokens(in_kind, in_max, in_now, state);
+        state := v_tokens.state;
+        allowed := least(allowed, v_tokens.tokens);
+    end if;
+    if allowed > 0 and in_kind.max_reserved is not null then
+        v_slots := _queue_slots(in_kind.p_kind, in_kind.max_reserved, state[1]::integer, allowed, in_now);
+        slots := v_slots.slots;
+        numbers := v_slots.numbers;
+        allowed := cardinality(slots);
+        state[1] := coalesce(slots[1], 0);
+    end if;
+end $$;
+--;
+comment on function _queue_permit(queue_kind, integer, bigint) is
+$$For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+in_kind: the settings of the kind. in_max: how many are wanted. in_now: the time of the call.
+Result: allowed; state, which _queue_permit_used keeps for the session: the place it had last, which is free once it has acked; the tokens
+that it has taken ahead, and when. slots, numbers: the places, see _queue_slots; NULL: the kind has none.
+Locks: as _queue_lease and _queue_slots.$$;
+--;
+create or replace function _queue_permit_used(in_kind queue_kind, in_state bigint[], in_slots integer[], in_numbers bigint[],
+    in_receipts text[], in_now bigint) returns void language plpgsql as $$
+begin
+    if in_kind.rate_per_second is not null then
+        in_state[2] := in_state[2] - cardinality(in_receipts);
+    end if;
+    if in_slots is not null and in_receipts <> '{}' then
+        perform _queue_claim(in_kind.p_kind, in_slots, in_numbers, in_receipts, in_now);
+    end if;
+    perform set_config(_queue_limits_name(in_kind.p_kind), in_state::text, false);
+end $$;
+--;
+comment on function _queue_permit_used(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
+$$Counts the tokens that were used, and puts the deliveries in their places. The state of the session is rolled back with the transaction,
+as all custom settings are.
+in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as many as were allowed or
+fewer. in_now: the time of the call.
+Locks: as _queue_claim.$$;
 --;
 create or replace function _queue_use(in_kind queue_kind, in_now bigint) returns void language plpgsql as $$
 begin
@@ -5580,7 +5628,8 @@ comment on function _queue_reserve_many(queue_kind, integer, bigint, bigint, tex
 $$What a queue_reserve goes on with that began before an upgrade to this release; the next one has it no more.
 The parameters, the result and the locks are those of _queue_reserve_some.$$;
 --;
-create or replace function _queue_reserve_next(in_kind queue_kind, in_now bigint, in_until bigint, in_worker text, in_seed bytea)
+create or replace function _queue_reserve_limited(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
+    in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text) language plpgsql as $$
@@ -5588,10 +5637,13 @@ declare
     v_ticks constant bigint := _queue_ticks();
     v_name text := _queue_bounds_name(in_kind.p_kind);
     v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
+    v_permit record := _queue_permit(in_kind, in_max, in_now);
+    v_receipts text[] := '{}';
     v_entry bigint;
     v_place bigint;
 begin
-    if cardinality(v_bounds) = 19 and in_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
+    -- the short way of queue_reserve
+    if v_permit.allowed = 1 and in_where is null and cardinality(v_bounds) = 19 and in_kind.payload_shape is null and v_bounds[3] <= v_ticks + 4000000
         and v_ticks < least(v_bounds[2], v_bounds[3])
         and v_ticks < v_bounds[1] + (case when v_bounds[4] <= 5000 and random() < 0.95 then 1000000 else 0 end) then
         update delayed_queue q
@@ -5617,66 +5669,21 @@ begin
             v_name := set_config(v_name, (case when priority = -v_bounds[13]
                 then v_bounds[:13] || v_place || v_entry || v_bounds[16:]
                 else v_bounds[:1] || 0::bigint || v_bounds[3:] end)::text, false);
+            perform _queue_permit_used(in_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt], in_now);
             return next;
+            return;
         end if;
     end if;
-end $$;
---;
-comment on function _queue_reserve_next(queue_kind, bigint, bigint, text, bytea) is
-$$The short way of queue_reserve, one message that nobody had, for _queue_reserve_limited.
-in_kind: the settings of the kind. in_now: the time of the call. in_until: when the hold ends. in_worker: who takes it. in_seed: its
-secret.
-Result and locks: those of queue_reserve. No row: it is for _queue_reserve_some to look.$$;
---;
-create or replace function _queue_reserve_limited(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea, in_where jsonb)
-    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
-        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, receipt text) language plpgsql as $$
-declare
-    v_name text := _queue_limits_name(in_kind.p_kind);
-    v_state bigint[] := coalesce(nullif(current_setting(v_name, true), '')::bigint[], '{0, 0, 0}');
-    v_left integer := in_max;
-    v_tokens record;
-    v_slots record;
-    v_receipts text[] := '{}';
-begin
-    if in_kind.rate_per_second is not null then
-        v_tokens := _queue_tokens(in_kind, in_max, in_now, v_state);
-        v_state := v_tokens.state;
-        v_left := least(v_left, v_tokens.tokens);
-    end if;
-    if v_left > 0 and in_kind.max_reserved is not null then
-        v_slots := _queue_slots(in_kind.p_kind, in_kind.max_reserved, v_state[1]::integer, v_left, in_now);
-        v_left := cardinality(v_slots.slots);
-        v_state[1] := coalesce(v_slots.slots[1], 0);
-    end if;
-    if v_left = 1 and in_where is null and not coalesce(in_kind.semaphores, false) then
-        select m.* into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at,
-            reserved_at, attempts, reserved_by, receipt
-        from _queue_reserve_next(in_kind, in_now, in_until, in_worker, in_seed) m;
-        if found then
-            v_left := 0;
-            v_receipts := array[receipt];
-            return next;
-        end if;
-    end if;
-    if v_left > 0 then
+    if v_permit.allowed > 0 then
         for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
             attempts, reserved_by, receipt in
-            select m.* from _queue_reserve_some(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m
+            select m.* from _queue_reserve_some(in_kind, v_permit.allowed, in_now, in_until, in_worker, in_seed, in_where) m
         loop
             v_receipts := v_receipts || receipt;
             return next;
         end loop;
     end if;
-    if in_kind.rate_per_second is not null then
-        v_state[2] := v_state[2] - cardinality(v_receipts);
-    end if;
-    if in_kind.max_reserved is not null and v_receipts <> '{}' then
-        perform _queue_claim(in_kind.p_kind, v_slots.slots, v_slots.numbers, v_receipts, in_now);
-    end if;
-    v_name := set_config(v_name, v_state::text, false);
+    perform _queue_permit_used(in_kind, v_permit.state, v_permit.slots, v_permit.numbers, v_receipts, in_now);
 end $$;
 --;
 comment on function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
@@ -5684,9 +5691,7 @@ $$What queue_reserve does with a kind that has max_reserved or rate_per_second: 
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
 in_worker: who takes them. in_seed: what their secrets are made of, with their entries. in_where: what they must match, see
 _queue_where; NULL: anything.
-Result and locks: those of queue_reserve; before the messages as _queue_lease and _queue_slots.
-state, kept by the session: the place it had last, which is free once it has acked; the tokens that it has taken ahead, and when. It is
-rolled back with the transaction, as all custom settings are.$$;
+Result and locks: those of queue_reserve; before the messages as _queue_permit.$$;
 --;
 create or replace function queue_reserve(in_kind text, in_worker text default null, in_max_messages integer default null,
     in_options jsonb default null)
@@ -6224,7 +6229,7 @@ declare
     v_outcomes text[];
     v_each text[];
     v_done record;
-    v_ordered boolean;
+    v_lock bigint[];
     v_place bigint;
     v_row delayed_queue;
 begin
@@ -6244,12 +6249,11 @@ begin
         return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
         return;
     end if;
-    v_ordered := v_done.ordered;
-    if v_ordered then
-        perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
-    elsif v_done.kinds then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
-        perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
+    v_lock := case when v_done.ordered then _queue_with_next(v_receipts.entries) else v_receipts.entries end;
+    if v_done.kinds or cardinality(v_lock) > cardinality(v_receipts.entries) then
+        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock; nor
+        -- may the next of a line be waited for with one locked that comes after it
+        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry for update;
     end if;
     with d as (
         delete from delayed_queue q
@@ -6274,7 +6278,7 @@ begin
         array_agg(d.p_kind) filter (where v_keeps) as kinds, array_agg((d.message).p_key) filter (where v_keeps) as keys,
         array_agg((d.message).entry) filter (where v_keeps) as entries
     into v_done from d;
-    if v_ordered then
+    if v_done.of_orders is not null then
         perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
     end if;
     if v_keeps then
@@ -7660,6 +7664,8 @@ revoke all on function
     _queue_next_tick(queue_recurring, bigint),
     _queue_number(jsonb, text, numeric, numeric),
     _queue_order_key(jsonb, jsonb),
+    _queue_permit(queue_kind, integer, bigint),
+    _queue_permit_used(queue_kind, bigint[], integer[], bigint[], text[], bigint),
     _queue_pop_limited(queue_kind, integer, bigint, jsonb),
     _queue_pop_many(queue_kind, integer, bigint),
     _queue_pop_slotted(queue_kind, integer, bigint, jsonb),
@@ -7687,7 +7693,6 @@ revoke all on function
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
     _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
-    _queue_reserve_next(queue_kind, bigint, bigint, text, bytea),
     _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_route(jsonb, jsonb),

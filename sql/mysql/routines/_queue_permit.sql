@@ -9,7 +9,7 @@ Locks: as _queue_lease and _queue_slots.
 @pyqueue_limits, by kind, as in @pyqueue_bounds: 0 the place that the session had last, which is free once it has acked; 1 the tokens that it has; 2 when it
 took them, 3 from which part. It keeps them for a second: 50 ms of the tokens of a part of the bucket, 1/320 of the rate, if it took some within the
 last quarter of a second, and gives back what is left when it takes some again. In a caller''s transaction, which may be undone, none are taken ahead.
-differs: on PostgreSQL it is a part of _queue_reserve_limited, _queue_pop_limited and _queue_tokens.'
+differs: on PostgreSQL the tokens are those of _queue_tokens.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_first int default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[0]')), 0);

@@ -4,7 +4,7 @@ create procedure _queue_permit_used(in in_kind text character set utf8mb4 collat
     comment 'Counts the tokens that were used.
 in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered.
 Locks: a part of the bucket that is locked already.
-differs: see _queue_permit. In a caller''s transaction what is left is given back at once: if it is undone, the tokens are as they were.'
+differs: on PostgreSQL it puts the deliveries in their places, too. In a caller''s transaction what is left is given back at once: if it is undone, the tokens are as they were.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_tokens bigint default coalesce(json_extract(@pyqueue_limits, concat(v_path, '[1]')), 0) - coalesce(in_number, 0);

@@ -3,6 +3,6 @@ create or replace function _queue_limits_name(in_kind text) returns text languag
 $$;
 
 comment on function _queue_limits_name(text) is
-$$The setting in which a session keeps what it has of the limits of a kind (see _queue_reserve_limited), one of its own in each installation.
+$$The setting in which a session keeps what it has of the limits of a kind (see _queue_permit), one of its own in each installation.
 in_kind: the kind.
 Result: the name of the setting.$$;

@@ -24,6 +24,6 @@ end $$;
 comment on function _queue_tokens(queue_kind, integer, bigint, bigint[]) is
 $$Tokens for deliveries of a kind with rate_per_second. A session keeps what it has taken ahead for a second: 50 ms of the tokens of a
 part of the bucket, 1/320 of the rate, if it took some within the last quarter of a second. What is left of them it gives back when it takes some again.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_state: see _queue_reserve_limited.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_state: see _queue_permit.
 Result: state, as it is then; tokens: how many may be used, and are to be taken out of it then; it may be more than in_max.
 Locks: as _queue_lease.$$;

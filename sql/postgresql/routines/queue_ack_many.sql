@@ -10,7 +10,7 @@ declare
     v_outcomes text[];
     v_each text[];
     v_done record;
-    v_ordered boolean;
+    v_lock bigint[];
     v_place bigint;
     v_row delayed_queue;
 begin
@@ -30,12 +30,11 @@ begin
         return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
         return;
     end if;
-    v_ordered := v_done.ordered;
-    if v_ordered then
-        perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
-    elsif v_done.kinds then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
-        perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) order by q.entry for update;
+    v_lock := case when v_done.ordered then _queue_with_next(v_receipts.entries) else v_receipts.entries end;
+    if v_done.kinds or cardinality(v_lock) > cardinality(v_receipts.entries) then
+        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock; nor
+        -- may the next of a line be waited for with one locked that comes after it
+        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry for update;
     end if;
     with d as (
         delete from delayed_queue q
@@ -60,7 +59,7 @@ begin
         array_agg(d.p_kind) filter (where v_keeps) as kinds, array_agg((d.message).p_key) filter (where v_keeps) as keys,
         array_agg((d.message).entry) filter (where v_keeps) as entries
     into v_done from d;
-    if v_ordered then
+    if v_done.of_orders is not null then
         perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
     end if;
     if v_keeps then

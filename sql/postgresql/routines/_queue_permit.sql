@@ -1,0 +1,28 @@
+create or replace function _queue_permit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer, out state bigint[],
+    out slots integer[], out numbers bigint[]) language plpgsql as $$
+declare
+    v_tokens record;
+    v_slots record;
+begin
+    allowed := in_max;
+    state := coalesce(nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[], '{0, 0, 0}');
+    if in_kind.rate_per_second is not null then
+        v_tokens := _queue_tokens(in_kind, in_max, in_now, state);
+        state := v_tokens.state;
+        allowed := least(allowed, v_tokens.tokens);
+    end if;
+    if allowed > 0 and in_kind.max_reserved is not null then
+        v_slots := _queue_slots(in_kind.p_kind, in_kind.max_reserved, state[1]::integer, allowed, in_now);
+        slots := v_slots.slots;
+        numbers := v_slots.numbers;
+        allowed := cardinality(slots);
+        state[1] := coalesce(slots[1], 0);
+    end if;
+end $$;
+
+comment on function _queue_permit(queue_kind, integer, bigint) is
+$$For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+in_kind: the settings of the kind. in_max: how many are wanted. in_now: the time of the call.
+Result: allowed; state, which _queue_permit_used keeps for the session: the place it had last, which is free once it has acked; the tokens
+that it has taken ahead, and when. slots, numbers: the places, see _queue_slots; NULL: the kind has none.
+Locks: as _queue_lease and _queue_slots.$$;
