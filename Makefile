@@ -22,7 +22,7 @@ demo: .venv/installed ## a day of flights through the queue, on a PostgreSQL of 
 spark-demo: .venv/installed ## a year of flights through a pipeline on Spark, every count checked; SPARK_DEMO_ARGS="--months 1"
 	@.venv/bin/python -m examples.flights.demo $(SPARK_DEMO_ARGS)
 
-test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS="--server mysql -k redrive" for a part
+test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS="--server mysql -k redrive" for a part, PYQUEUE_TEST_LARGE=1 for all that could be tried
 	@.venv/bin/python -m pytest $(TEST_ARGS)
 
 mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="--server mysql"
