@@ -26,8 +26,9 @@ from pyqueue_sql import migrate
 NAME = "features"
 ONCE = True
 BEFORE = "0007_groups"
-OF_BEFORE = 0.97
-OF_PLAIN = 0.8
+WITHOUT_ALL = ("pyqueue without them", 0.97)
+"""What the other side is called, and the least ratio to it."""
+WITHOUT = ("pyqueue without", 0.8)
 ORDER_KEYS = 100_000
 PROCESSED = 100_000
 QUICK_PROCESSED = 20_000
@@ -44,22 +45,9 @@ class Ordered(Pyqueue):
 
     name = "pyqueue, order keys"
 
-    def put_into(
-        self,
-        kind: str,
-        count: int,
-        priority: int,
-        delay_seconds: int,
-        over: psycopg.Connection[Any] | None = None,
-    ) -> None:
-        text = (
-            "select count(*) from queue_push_many(%s, (select jsonb_agg(jsonb_build_object("
-            "'key', gen_random_uuid(), 'payload', common.payload(i),"
-            " 'order_key', 'o' || (i + r.start) %% %s))"
-            " from generate_series(1, %s) i, (select (random() * 1000000)::int as start) r),"
-            " jsonb_build_object('priority', %s::int, 'delay_seconds', %s::int))"
-        )
-        (over or self.admin).execute(text, (kind, ORDER_KEYS, count, priority, delay_seconds))
+    def message(self) -> str:
+        start = random.randrange(10 * ORDER_KEYS)
+        return f"{super().message()}, 'order_key', 'o' || (i + {start}) %% {ORDER_KEYS}"
 
 
 class Limited(Pyqueue):
@@ -91,14 +79,14 @@ def run(run: Run) -> None:
         ours, before = Pyqueue(run.url), Pyqueue(beside)
         for _ in run.each_setting(beside):
             off(run, ours, before)
-            in_turns(run, "features off", ours, before, OF_BEFORE, "pyqueue without them")
+            in_turns(run, "features off", ours, before, WITHOUT_ALL)
     with servers.database(run.url, run.settings) as beside:
         plain = Pyqueue(beside)
         ordered = Ordered(run.url)
         for _ in run.each_setting(beside):
             for batch, clients in LOADS:
-                compare(run, "order keys", ordered, plain, batch, clients)
-            in_turns(run, "order keys", ordered, plain, OF_PLAIN, "pyqueue without")
+                compare(run, "order keys", ordered, plain, batch, clients, WITHOUT)
+            in_turns(run, "order keys", ordered, plain, WITHOUT)
         ordered.empty()
         for limit in LIMITS:
             limits(run, limit, beside, plain)
@@ -115,22 +103,13 @@ def off(run: Run, ours: Pyqueue, before: Pyqueue) -> None:
         "features off: push one by one",
         lambda: push(ours),
         lambda: push(before),
-        other_name="pyqueue without them",
+        other_name=WITHOUT_ALL[0],
         unit="messages/s",
         clients=CLIENTS,
-        target=OF_BEFORE,
+        target=WITHOUT_ALL[1],
     )
     for batch, clients in LOADS:
-        how = "one by one" if batch == 1 else f"in batches of {batch}"
-        run.compare(
-            f"features off: reserve + ack {how}",
-            lambda b=batch, c=clients: ours.rate(run, b, c),
-            lambda b=batch, c=clients: before.rate(run, b, c),
-            other_name="pyqueue without them",
-            unit="messages/s",
-            clients=clients,
-            target=OF_BEFORE,
-        )
+        compare(run, "features off", ours, before, batch, clients, WITHOUT_ALL)
 
 
 def limits(run: Run, limit: str, beside: str, plain: Pyqueue) -> None:
@@ -138,8 +117,8 @@ def limits(run: Run, limit: str, beside: str, plain: Pyqueue) -> None:
     limited = Limited(run.url, limit)
     for _ in run.each_setting(beside):
         for clients in (1, 32):
-            compare(run, limit, limited, plain, 1, clients)
-        in_turns(run, limit, limited, plain, OF_PLAIN, "pyqueue without")
+            compare(run, limit, limited, plain, 1, clients, WITHOUT)
+        in_turns(run, limit, limited, plain, WITHOUT)
     count = QUICK_PROCESSED if run.quick else PROCESSED
     limited.empty()
     plain.empty()
@@ -149,29 +128,37 @@ def limits(run: Run, limit: str, beside: str, plain: Pyqueue) -> None:
         for _ in run.each_setting(beside):
             name = f"{limit}, a snapshot held open"
             for clients in (1, 32):
-                compare(run, name, limited, plain, 1, clients, fresh=False)
-            in_turns(run, name, limited, plain, OF_PLAIN, "pyqueue without", fresh=False)
+                compare(run, name, limited, plain, 1, clients, WITHOUT, fresh=False)
+            in_turns(run, name, limited, plain, WITHOUT, fresh=False)
     limited.empty()
 
 
 def compare(
-    run: Run, name: str, ours: Pyqueue, plain: Pyqueue, batch: int, clients: int, *, fresh: bool = True
+    run: Run,
+    name: str,
+    ours: Pyqueue,
+    other: Pyqueue,
+    batch: int,
+    clients: int,
+    beside: tuple[str, float],
+    *,
+    fresh: bool = True,
 ) -> None:
-    """Compare the rate of messages with a feature and without."""
+    """Compare the rates of messages of two sides."""
     run.compare(
         f"{name}: reserve + ack {'one by one' if batch == 1 else f'in batches of {batch}'}",
         lambda: ours.rate(run, batch, clients, fresh=fresh),
-        lambda: plain.rate(run, batch, clients, fresh=fresh),
+        lambda: other.rate(run, batch, clients, fresh=fresh),
         our_name=ours.name,
-        other_name="pyqueue without",
+        other_name=beside[0],
         unit="messages/s",
         clients=clients,
-        target=OF_PLAIN,
+        target=beside[1],
     )
 
 
 def in_turns(
-    run: Run, name: str, ours: Pyqueue, other: Pyqueue, target: float, other_name: str, *, fresh: bool = True
+    run: Run, name: str, ours: Pyqueue, other: Pyqueue, beside: tuple[str, float], *, fresh: bool = True
 ) -> None:
     """Compare a push, a reserve with its ack, and a batch of these, in one session a side.
 
@@ -200,9 +187,9 @@ def in_turns(
             mine,
             theirs,
             our_name=ours.name,
-            other_name=other_name,
+            other_name=beside[0],
             unit="\u00b5s",
-            target=target,
+            target=beside[1],
             less_is_better=True,
         )
 

@@ -154,6 +154,10 @@ select * from queue_push('bench', 'order/' || :n, :payload);
     def put(self, count: int, delay_seconds: int) -> None:
         self.put_into("bench", count, 0, delay_seconds)
 
+    def message(self) -> str:
+        """Return the members of the i-th message of a chunk, in SQL for a query with parameters."""
+        return "'key', gen_random_uuid(), 'payload', common.payload(i)"
+
     def put_into(
         self,
         kind: str,
@@ -164,8 +168,8 @@ select * from queue_push('bench', 'order/' || :n, :payload);
     ) -> None:
         """Put up to a chunk of messages into a kind, over another connection if need be."""
         (over or self.admin).execute(
-            "select count(*) from queue_push_many(%s, (select jsonb_agg(jsonb_build_object("
-            "'key', gen_random_uuid(), 'payload', common.payload(i))) from generate_series(1, %s) i),"
+            "select count(*) from queue_push_many(%s,"
+            f" (select jsonb_agg(jsonb_build_object({self.message()})) from generate_series(1, %s) i),"
             " jsonb_build_object('priority', %s::int, 'delay_seconds', %s::int))",
             (kind, count, priority, delay_seconds),
         )

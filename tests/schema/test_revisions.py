@@ -3,6 +3,7 @@
 import pytest
 
 from pyqueue_sql import Queue, migrate
+from tests.schema import lines
 from tests.schema.catalogs import DEFINITIONS, HEAD, OLDER, RELEASES, connect, printed, rows
 
 
@@ -85,20 +86,8 @@ def test_messages_in_every_state_survive(database_url: str, older: str, down: bo
 def test_what_waits_in_a_line_is_delivered_by_a_release_without_lines(database_url: str):
     with connect(database_url) as connection:
         queue = Queue(connection)
-        for number in range(3):
-            queue.push("orders", f"{number}", number, order_key="a")
-        queue.push("orders", "late", 3, order_key="a", delay_seconds=3600)
-        queue.semaphore("printer", 1)
-        for number in range(3):
-            queue.push("prints", f"{number}", number, semaphores=["printer"])
-        held = {kind: queue.reserve(kind, "w")[0].receipt or "" for kind in ("orders", "prints")}
-        for kind in held:
-            assert queue.reserve(kind, "w") == []
+        held = lines.stand(queue)
         migrate.downgrade(database_url, revision="0007_groups")
-        for kind, receipt in held.items():
-            assert [message.key for message in queue.reserve(kind, "w", 10)] == ["1", "2"]
-            assert queue.ack(receipt).outcome == "acked"
-        [late] = [message for message in queue.peek("orders") if message.state == "scheduled"]
-        assert late.key == "late"
+        lines.check_delivered(queue, held)
         migrate.upgrade(database_url)
         assert queue.push("orders", "3", 3, order_key="a").outcome == "created"

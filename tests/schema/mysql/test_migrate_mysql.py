@@ -17,6 +17,7 @@ import pytest
 import sqlalchemy
 
 from pyqueue_sql import MigrationError, Queue, freeze_mysql, migrate, revision
+from tests.schema import lines
 from tests.schema.catalogs import HEAD
 from tests.schema.mysql.catalogs import Killer, catalog, open_connection, rows, run
 
@@ -285,26 +286,14 @@ def test_what_waits_in_a_line_is_delivered_by_a_release_without_lines(innodb_url
     migrate.upgrade(innodb_url)
     with open_connection(innodb_url) as connection:
         queue = Queue(connection)
-        for number in range(3):
-            queue.push("orders", f"{number}", number, order_key="a")
-        queue.push("orders", "late", 3, order_key="a", delay_seconds=3600)
-        queue.semaphore("printer", 1)
-        for number in range(3):
-            queue.push("prints", f"{number}", number, semaphores=["printer"])
-        held = {kind: queue.reserve(kind, "w")[0].receipt or "" for kind in ("orders", "prints")}
-        for kind in held:
-            assert queue.reserve(kind, "w") == []
+        held = lines.stand(queue)
         if broken_off:
             migrate.downgrade(innodb_url, revision="0008_mission_tables")
             for text in revision.statements("0008_mission", "down", "mysql"):
                 run(connection, text)
         migrate.downgrade(innodb_url, revision="0007_groups")
         assert catalog(innodb_url) == expected
-        for kind, receipt in held.items():
-            assert [message.key for message in queue.reserve(kind, "w", 10)] == ["1", "2"]
-            assert queue.ack(receipt).outcome == "acked"
-        [late] = [message for message in queue.peek("orders") if message.state == "scheduled"]
-        assert late.key == "late"
+        lines.check_delivered(queue, held)
 
 
 @pytest.mark.slow
