@@ -25,6 +25,8 @@ NAME = "spark"
 ONCE = True
 ROWS = (50_000, 1_000_000)
 MOVED = (20_000, 200_000)
+BATCH = 50_000
+"""Of a station, for each of two partitions."""
 PARTITIONS = 2
 RATE = 12_000
 """Messages a second that a station is to reach on two cores."""
@@ -188,7 +190,8 @@ def station(run: Run, spark: SparkSession, moved: int, waiting: int) -> list[flo
         if waiting:
             put(run, messages(spark, waiting, "later", 3600))
         put(run, messages(spark, moved))
-        pipeline = Pipeline("bench", [Station("bench", lambda given: given, ("done",))])
+        options = (("max_messages", str(BATCH)),)
+        pipeline = Pipeline("bench", [Station("bench", lambda given: given, ("done",), options=options)])
         with tempfile.TemporaryDirectory() as folder:
             go = functools.partial(pipeline.run, spark, run.url, folder, once=True)
             found.append(timed(moved, go))

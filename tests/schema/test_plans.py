@@ -1,7 +1,8 @@
 """Each routine touches the messages that it is about, by an index, however many others there are.
 
 The plans are those that the server used inside the routines, on kinds with held, ready and scheduled
-messages of several priorities, with statistics and without. PYQUEUE_TEST_LARGE=1 adds 1,000,000 messages.
+messages of several priorities, with statistics, without, and with those of an empty queue.
+PYQUEUE_TEST_LARGE=1 adds 1,000,000 messages.
 """
 
 from __future__ import annotations
@@ -161,14 +162,18 @@ class Filled:
 
 @pytest.fixture(
     scope="module",
-    params=[(size, analyzed) for size in SIZES for analyzed in (False, True)],
-    ids=lambda one: f"{one[0]}-{'analyzed' if one[1] else 'no-statistics'}",
+    params=[(size, known) for size in SIZES for known in ("nothing", "all")] + [(10_000, "empty")],
+    ids=lambda one: f"{one[0]}-{one[1]}-known",
 )
 def filled(
     request: pytest.FixtureRequest, server: Server, template_database: NoopExecutor
 ) -> Iterator[Filled]:
-    """A database for the tests of this file, with the messages in it."""
-    size, analyzed = request.param
+    """A database for the tests of this file, with the messages in it.
+
+    What the server knows of them: nothing; all; or `empty`, what it finds in a queue that is empty just
+    then, with the dead rows of many in it: no rows in many pages.
+    """
+    size, known = request.param
     janitor = DatabaseJanitor(
         user=server.user,
         host=server.host,
@@ -189,9 +194,17 @@ def filled(
             conn.execute(DEAD)
             for text in (PAST, LOGGED, ORDERED, FILTERED, SEMAPHORED, LIMITED):
                 psycopg.ClientCursor(conn).execute(text, {"size": size})
-            if analyzed:
+            if known != "nothing":
                 names = sql.SQL(", ").join(map(sql.Identifier, TABLES))
-                conn.execute(sql.SQL("vacuum analyze {}").format(names))
+                conn.execute(
+                    sql.SQL("vacuum {} {}").format(sql.SQL("analyze" if known == "all" else ""), names)
+                )
+            if known == "empty":
+                conn.execute(
+                    "update pg_class c set reltuples = 0 from pg_index i"
+                    " where c.oid in (i.indrelid, i.indexrelid) and i.indrelid = any (%s::regclass[])",
+                    [[name for name in TABLES if name not in ALIKE]],
+                )
         yield Filled(url, size)
 
 
@@ -439,6 +452,8 @@ TABLES = (
     *("queue_log", "queue_log_gone", "queue_log_known", "queue_reader", "queue_term"),
     *("queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait"),
 )
+ALIKE = {"queue_dedup", "queue_group_member", "queue_log_gone", "queue_subscription"}
+"""Two of their indexes begin with the same column; of no rows at all the one looks as good as the other."""
 PASSING = {
     "queue_reserve",
     "queue_pop",

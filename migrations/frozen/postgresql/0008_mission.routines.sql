@@ -823,8 +823,9 @@ create or replace function _queue_log(in_entries bigint[], in_event text, in_now
     language plpgsql as $$
 begin
     if not exists (
-        select from delayed_queue q join queue_kind k on k.p_kind = q.p_kind
-        where q.entry = any (in_entries) and k.log_seconds > 0) then
+        select from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+            lateral (select m.p_kind from delayed_queue m where m.entry = e.entry offset 0) q
+            join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0) then
         return;
     end if;
     perform _queue_log_open();
@@ -833,8 +834,8 @@ begin
         o.entry, o.payload, o.payload_bytes, o.headers, in_now
     from (
         select q.*, e.n, row_number() over (order by e.n) as place
-        from unnest(in_entries) with ordinality e (entry, n)
-        join delayed_queue q on q.entry = e.entry
+        from unnest(in_entries) with ordinality e (entry, n),
+            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
         join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0) o
     order by o.n;
 end $$;
@@ -962,9 +963,13 @@ begin
             select q.p_kind, q.p_key from delayed_queue q where q.entry = any (in_entries));
     end if;
     with d as (
-        delete from delayed_queue q using queue_dedup m, queue_kind k
-        where q.entry = any (in_entries) and m.p_kind = q.p_kind and m.p_key = q.p_key and k.p_kind = q.p_kind
-            and m.ended_at + 0 > in_now - k.dedup_seconds * 1000000 -- + 0: the key is to find it, not the time
+        delete from delayed_queue q
+        where q.entry = any (array(
+            select e.entry from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+                lateral (select n.p_kind, n.p_key from delayed_queue n where n.entry = e.entry offset 0) o
+                join queue_kind k on k.p_kind = o.p_kind,
+                lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind and d.p_key = o.p_key offset 0) m
+            where m.ended_at > in_now - k.dedup_seconds * 1000000))
         returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
     return v_late;
@@ -982,8 +987,7 @@ declare
     v_locked text[];
 begin
     if in_wait then
-        -- with those of who may be next, because to lock them later would be out of order; BETWEEN, because all that wait might be
-        -- read in the order of their entries if the name were given as one
+        -- with those of who may be next, because to lock them later would be out of order; BETWEEN: ADR 13
         v_locked := array(
             select s.name from queue_semaphore s
             where s.name = any (in_names || array(
@@ -991,7 +995,7 @@ begin
                 from (select distinct n.name from unnest(in_names) n (name)) d, lateral (
                     select w.entry from queue_semaphore_wait w
                     where w.name between d.name and d.name order by w.name, w.entry limit 3) l
-                join delayed_queue q on q.entry = l.entry, unnest(q.semaphores) a (name)))
+                join delayed_queue q on q.entry between l.entry and l.entry, unnest(q.semaphores) a (name)))
             order by s.name for update);
     else
         v_locked := array(
@@ -1109,7 +1113,7 @@ declare
 begin
     delete from queue_semaphore_wait w
     where w.entry = any (in_entries) and not exists (
-        select from delayed_queue q where q.entry = w.entry and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+        select from delayed_queue q where q.entry between w.entry and w.entry and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
     v_names := array(
         select n.name from unnest(in_names) n (name) where n.name is not null
         union select h.name from queue_semaphore_slot h where h.entry = any (in_entries));
@@ -1120,7 +1124,7 @@ begin
     delete from queue_semaphore_slot h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
-        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
+        where q.entry between h.entry and h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null);
@@ -1218,9 +1222,9 @@ begin
         on conflict on constraint queue_semaphore_wait_pkey do nothing)
     select array_agg(distinct a.name) into v_names from u, unnest(u.semaphores) a (name);
     for v_kind in
-        select distinct q.p_kind from delayed_queue q
-        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
-            and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
+        select distinct q.p_kind from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
+        where q.semaphores is not null and q.source_kind is null and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
         order by 1
     loop
         insert into queue_kind as k (p_kind, semaphores) values (v_kind, true)
@@ -1284,13 +1288,13 @@ begin
     delete from queue_term t where t.entry = any (in_entries); -- what it had in it before it was replaced
     insert into queue_term (entry, term, place)
     select q.entry, t.term, coalesce(q.ready_at, q.due_at, q.created_at)
-    from delayed_queue q
+    from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+        lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
         join queue_kind k on k.p_kind = q.p_kind and k.filter_index,
         lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,
         lateral (
             select distinct u.term
             from unnest(case when cardinality(d.terms) <= 256 then d.terms else _queue_terms(q.p_kind, '{"": null}') end) u (term)) t
-    where q.entry = any (in_entries)
     order by q.entry, t.term;
 end $$;
 --;
@@ -1422,7 +1426,7 @@ begin
                 (select h.entry from delayed_queue h
                     where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
                 union all
-                (select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                (select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = in_kind and w.order_key between o.order_key and o.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) e);
     if v_line = '{}' and not in_changes then
@@ -1435,7 +1439,7 @@ begin
                 select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = n.name limit 1) k);
     end if;
     if in_changes then
-        perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
+        perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry + 0 for update;
     elsif in_again then
         perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
         get diagnostics v_rows = row_count;
@@ -1450,7 +1454,7 @@ begin
         select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
         from (
             select q.entry, q.order_key, q.order_waits from delayed_queue q
-            where q.entry = any (v_line) order by q.entry for no key update) k
+            where q.entry = any (v_line) order by q.entry + 0 for no key update) k
         where k.order_key is not null
         group by k.order_key) l
     where l.head is not null;
@@ -1483,7 +1487,8 @@ declare
 begin
     for v_kind in
         select q.p_kind, array_agg(q.entry) as entries, array_agg(o.order_key) as orders
-        from unnest(in_entries, in_orders) o (entry, order_key) join delayed_queue q on q.entry = o.entry
+        from unnest(in_entries, in_orders) o (entry, order_key),
+            lateral (select e.p_kind, e.entry from delayed_queue e where e.entry = o.entry offset 0) q
         group by q.p_kind order by q.p_kind
     loop
         loop
@@ -1497,7 +1502,7 @@ begin
                         or row_number() over (partition by o.order_key order by o.entry) > 1 then true end as waits
                     from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)
                     order by o.order_key collate "C", o.entry offset 0) n -- who is first is put in in the order of the lines
-                where q.entry = n.entry;
+                where q.entry between n.entry and n.entry;
                 exit;
             exception when unique_violation then
                 get stacked diagnostics v_index = constraint_name;
@@ -1559,7 +1564,7 @@ begin
     perform q.entry from delayed_queue q
     where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
         from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
-    order by q.entry for update;
+    order by q.entry + 0 for update; -- + 0: ADR 13
 end $$;
 --;
 comment on function _queue_lock_batch(text, jsonb, jsonb) is
@@ -1596,7 +1601,7 @@ begin
             select n.entry
             from unnest(in_kinds, in_orders) l (p_kind, order_key),
                 lateral (
-                    select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                    select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = l.p_kind and w.order_key between l.order_key and l.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1) n
             where ( -- not EXISTS: that may be planned as a scan of all lines
@@ -1605,12 +1610,12 @@ begin
         if v_next = '{}' then
             return 0;
         end if;
-        perform q.entry from delayed_queue q where q.entry = any (v_next) order by q.entry for no key update;
+        perform q.entry from delayed_queue q where q.entry = any (v_next) order by q.entry + 0 for no key update;
         with u as (
             update delayed_queue q
             set order_waits = null, ready_at = case when q.scheduled_at <= in_now then in_now end,
                 due_at = case when q.scheduled_at > in_now then q.scheduled_at end
-            where q.entry = any (v_next) and q.order_waits
+            where q.entry = any (v_next) and coalesce(q.order_waits, false)
             returning q.p_kind)
         select array_agg(distinct u.p_kind), count(*) into v_kinds, v_rows from u;
         perform _queue_wake(k.name) from unnest(v_kinds) k (name);
@@ -1632,9 +1637,9 @@ create or replace function _queue_with_next(in_entries bigint[]) returns bigint[
 begin
     return in_entries || array(
         select n.entry
-        from unnest(in_entries) e (entry) join delayed_queue q on q.entry = e.entry and q.order_key is not null,
+        from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry and q.order_key is not null,
             lateral (
-                select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                select w.entry from delayed_queue w -- BETWEEN: ADR 13
                 where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key and w.order_waits
                 order by w.p_kind, w.order_key, w.entry limit 1) n);
 end $$;
@@ -1740,7 +1745,7 @@ begin
     from (
         select distinct m.group_name, m.slot from queue_group_member m
         where m.member = any (in_members) and coalesce(m.done_at, 0) = 0) d -- the key is to find them, not the index of the open
-    join queue_group_slot s on s.group_name = d.group_name and s.slot = d.slot
+    join queue_group_slot s on s.group_name between d.group_name and d.group_name and s.slot = d.slot
     order by s.slot, s.group_name for update of s;
     update queue_group_member m
     set done_at = in_now, outcome = in_outcome, result = in_result, error = case when in_outcome = 'dead' then m.error end
@@ -1799,7 +1804,7 @@ begin
     end loop;
     insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
     select q.entry, u.name, q.entry % 32, q.p_kind, q.p_key, q.entry
-    from unnest(in_groups, in_entries) u (name, entry) join delayed_queue q on q.entry = u.entry;
+    from unnest(in_groups, in_entries) u (name, entry) join delayed_queue q on q.entry between u.entry and u.entry;
     update delayed_queue q set member = q.entry where q.entry = any (in_entries);
 end $$;
 --;
@@ -2034,7 +2039,7 @@ begin
         order by d.p_kind, d.due_at limit 1000) c
         order by c.priority desc, c.due_at, c.entry limit greatest(in_max, 20));
     v_tids := array(select d.ctid from delayed_queue d
-        where d.ctid = any (v_tids) and d.p_kind = in_kind and d.due_at <= in_high for update skip locked);
+        where d.ctid = any (v_tids) and d.p_kind || '' = in_kind and d.due_at + 0 <= in_high for update skip locked);
     with u as (
         update delayed_queue q set ready_at = greatest(q.due_at, in_floor), due_at = null
         where q.ctid = any (v_tids) returning q.ready_at)
@@ -2093,16 +2098,16 @@ begin
         end if;
         v_found := array(
             select q.ctid from delayed_queue q
-            where q.entry = any (v_hold.entries) and q.p_kind = in_kind and q.reserved_at is not null
+            where q.entry = any (v_hold.entries) and q.p_kind || '' = in_kind and q.reserved_at is not null
                 and q.scheduled_at <= in_now
-            order by q.entry limit in_max for update skip locked);
+            order by q.entry + 0 limit in_max for update skip locked);
         if v_found <> '{}' then -- there may be more of this call: the note stays
             tids := v_found;
             return;
         end if;
         insert into queue_hold (p_kind, until, entries) -- what was extended is looked at again
         select in_kind, min(q.scheduled_at), array_agg(q.entry) from delayed_queue q
-        where q.entry = any (v_hold.entries) and q.p_kind = in_kind and q.scheduled_at > in_now and q.reserved_at is not null
+        where q.entry = any (v_hold.entries) and q.p_kind || '' = in_kind and q.scheduled_at > in_now and q.reserved_at is not null
         having count(*) > 0;
         delete from queue_hold h
         where h.ctid = any (array(select o.ctid from queue_hold o where o.ctid = v_hold.tid for update skip locked));
@@ -2334,7 +2339,7 @@ begin
     v_bounds[7] := least(v_bounds[7], v_bounds[5]);
     for v_rank, v_last, v_entry in
         select -q.priority::integer, max(q.ready_at), (array_agg(q.entry order by q.ready_at desc, q.entry desc))[1]
-        from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
+        from unnest(in_tids) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q group by 1 order by 1
     loop
         while v_bounds[v_lane] < v_rank loop
             v_lane := v_lane + 7;
@@ -2497,7 +2502,7 @@ declare
 begin
     with u as (
         update delayed_queue q set ready_at = greatest(q.due_at, case when in_slow then in_now - 1000000 else 0 end), due_at = null
-        where q.ctid = any (in_tids) and q.due_at is not null returning q.ctid as tid)
+        where q.ctid = any (in_tids) and q.due_at + 0 is not null returning q.ctid as tid)
     select array_agg(u.tid) into v_entered from u;
     return coalesce(v_entered, '{}');
 end $$;
@@ -2540,7 +2545,7 @@ begin
         m as (
             select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place, (q.scheduled_at <= in_now
                 and (q.ready_at is not null or q.due_at <= in_now) and (q.payload @> in_where or q.headers @> in_where)) as fits
-            from w left join delayed_queue q on q.entry = w.entry)
+            from w left join delayed_queue q on q.entry between w.entry and w.entry)
         select (select count(*) from w), (select max(w.place) from w),
             (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
             array_agg(m.entry order by m.rank, m.place, m.entry) filter (where m.fits and m.p_kind = in_kind),
@@ -2550,13 +2555,13 @@ begin
             perform _queue_forget_terms(v_gone);
         end if;
         v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
-            select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry = c.entry
+            select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry between c.entry and c.entry
             where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
                 and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
     end loop;
-    v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at is not null);
+    v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
     if v_due <> '{}' then
         v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due))
             || _queue_enter(v_due, exists (select from queue_hint h where h.p_kind = in_kind), in_now);
@@ -2595,7 +2600,7 @@ begin
             order by c.priority desc, c.due_at, c.entry limit in_max);
         if v_tids <> '{}' then
             v_tids := array(select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind = in_kind.p_kind and d.due_at <= in_now for update skip locked);
+                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now for update skip locked);
             perform _queue_enter(v_tids, slow, in_now);
         end if;
         v_found := array(
@@ -2689,7 +2694,7 @@ begin
         perform _queue_put_pending(v_row, in_now);
     end loop;
     for v_row in
-        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry
+        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry + 0
     loop
         v_shape := (_queue_settings(v_row.p_kind)).payload_shape;
         perform _queue_bury(array[v_row.entry], coalesce('payload ' || case when v_shape is not null
@@ -2771,30 +2776,31 @@ begin
     v_targets := array(
         select t.entry
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) m (entry, secret, to_kind, key)
-        join delayed_queue s on s.entry = m.entry and s.secret = m.secret
-        join delayed_queue t on t.p_kind = m.to_kind and t.p_key = coalesce(m.key, s.p_key));
+        join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
+        cross join lateral ( -- OFFSET: ADR 13
+            select o.entry from delayed_queue o where o.p_kind = m.to_kind and o.p_key = coalesce(m.key, s.p_key) offset 0) t);
     if exists (
-        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry = e.entry where s.order_key is not null) then
+        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry where s.order_key is not null) then
         -- who comes next in their lines, and who is first where they go
         v_targets := v_targets || _queue_with_next(in_entries) || array(
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
-            join delayed_queue s on s.entry = m.entry
+            join delayed_queue s on s.entry between m.entry and m.entry
             cross join lateral (
                 (select h.entry from delayed_queue h
                     where h.p_kind = m.to_kind and h.order_key = s.order_key and h.order_key is not null and h.order_waits is null)
                 union all
-                (select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                (select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = m.to_kind and w.order_key between s.order_key and s.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) t);
     end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
-        perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry for update;
+        perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry + 0 for update;
     end if;
     return array(
         select m.n
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) with ordinality m (entry, secret, to_kind, key, n)
-        join delayed_queue s on s.entry = m.entry and s.secret = m.secret
+        join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
         order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C");
 end $$;
 --;
@@ -2908,7 +2914,7 @@ begin
     v_kinds := array(
         select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
         from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
-        left join delayed_queue q on q.entry = r.entry and q.secret = r.secret order by r.n);
+        left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret order by r.n);
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, v_kinds, array_fill(null::text, array[cardinality(in_entries)])) loop
         select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place] and q.secret = in_secrets[v_place] for update;
         continue when not found;
@@ -3024,6 +3030,7 @@ create or replace function _queue_free(in_worker text, in_kinds jsonb, in_now bi
 declare
     v_error constant text := 'worker ' || in_worker || ' is gone';
     v_entries bigint[];
+    v_kinds text[];
     v_row delayed_queue;
 begin
     v_entries := array(
@@ -3045,20 +3052,20 @@ begin
     v_entries := array(
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
-        order by q.entry for update skip locked);
+        order by q.entry + 0 for update skip locked);
     if v_entries = '{}' then
         return 0;
     end if;
+    v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
-    select q.p_kind, count(*), count(*) from delayed_queue q where q.entry = any (v_entries) group by q.p_kind;
+    select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
     update queue_semaphore_slot h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
-    perform _queue_wake(k.p_kind) from (
-        select distinct q.p_kind from delayed_queue q where q.entry = any (v_entries)) k;
+    perform _queue_wake(k.p_kind) from (select distinct n.p_kind from unnest(v_kinds) n (p_kind)) k;
     for v_row in
         select q.* from delayed_queue q
         where q.entry = any (v_entries) and (q.pending is not null or q.attempts >= coalesce(q.max_attempts, (
             select k.max_attempts from queue_kind k where k.p_kind = q.p_kind), 2147483647))
-        order by q.entry
+        order by q.entry + 0
     loop
         if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
             perform _queue_bury(array[v_row.entry], v_error, in_now);
@@ -3122,7 +3129,7 @@ begin
         delete from queue_log l
         where l.ctid = any (array(
             select o.ctid from queue_log o
-            where o.created_at <= v_since and o.ctid = any (array(
+            where o.created_at + 0 <= v_since and o.ctid = any (array(
                 select i.ctid from queue_log i where i.p_kind = in_kind order by i.p_kind, i.position limit in_max))
             for update skip locked))
         returning l.p_kind, coalesce(l.name, '') as name, l.event, l.position),
@@ -3202,7 +3209,10 @@ create or replace function _queue_prune_terms(in_max bigint) returns bigint lang
 declare
     v_name constant text := 'pyqueue.terms_' || 'queue_term'::regclass::oid;
     v_low bigint := coalesce(nullif(current_setting(v_name, true), '')::bigint, ( -- many that come new needn't all look at the same
-        select min(t.entry) + ((max(t.entry) - min(t.entry)) * random())::bigint from queue_term t));
+        select l.low + ((l.high - l.low) * random())::bigint
+        from (
+            select (select t.entry from queue_term t order by t.entry limit 1) as low,
+                (select t.entry from queue_term t order by t.entry desc limit 1) as high) l));
     v_high bigint;
     v_left bigint := in_max;
     v_rows bigint;
@@ -3212,7 +3222,8 @@ begin
     for v_round in 1 .. case when v_low is null then 0 else 2 end loop
         select max(w.entry), count(*), array_agg(distinct w.entry) filter (where q.entry is null) into v_high, v_rows, v_gone
         from (select t.entry from queue_term t where t.entry >= v_low order by t.entry limit v_left) w
-            left join delayed_queue q on q.entry = w.entry;
+            left join lateral ( -- OFFSET: ADR 13
+                select m.entry from delayed_queue m where m.entry = w.entry offset 0) q on true;
         if v_gone is not null then
             v_pruned := v_pruned + _queue_forget_terms(v_gone);
         end if;
@@ -3625,9 +3636,10 @@ declare
     v_keeps constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record;
     v_entries bigint[];
+    v_ids record;
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
-        perform count(case when (not (v_asks and coalesce((
+        select min(l.id) as first, max(l.id) as last, count(case when (not (v_asks and coalesce((
             select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
@@ -3639,8 +3651,8 @@ begin
                 else l.delay_seconds is null and l.scheduled_at between 100000000000000 and 253402300799999999 end
             and coalesce(l.attempts between 0 and 1000000000, true)
             and coalesce(l.max_attempts between 1 and 1000000000, true)) is not true
-            then _queue_landed(row(l.*)::queue_inbox, v_now) end)
-        from landed l;
+            then _queue_landed(row(l.*)::queue_inbox, v_now) end) as checked
+        into v_ids from landed l;
     exception when others then
         for v_row in
             select row(l.*)::queue_inbox as message, row_number() over (order by l.id) as n from landed l order by l.id
@@ -3683,7 +3695,7 @@ begin
         perform _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind) from (select distinct l.p_kind from landed l) k;
-    delete from queue_inbox b where b.id = any (array(select l.id from landed l));
+    delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
     return null;
 end $$;
 --;
@@ -3765,13 +3777,13 @@ begin
         left join lateral (
             select n.number, n.entry, n.secret from queue_claim n where n.p_kind = in_kind and n.slot = s.slot
             order by n.p_kind desc, n.slot desc, n.number desc limit 1) c on true
-        left join delayed_queue q on q.entry = c.entry and q.secret = c.secret
+        left join delayed_queue q on q.entry between c.entry and c.entry and q.secret = c.secret
         where q.entry is null or q.scheduled_at <= in_now and (i = 1 or q.reserved_by is null);
         exit when v_expired is null;
         update delayed_queue q set reserved_by = null
         where q.entry = any (array(
             select e.entry from delayed_queue e where e.entry = any (v_expired) and e.scheduled_at <= in_now
-            order by e.entry for update skip locked));
+            order by e.entry + 0 for update skip locked));
     end loop;
 end $$;
 --;
@@ -3827,7 +3839,7 @@ begin
                     select from (
                         select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
                         order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
-                    where q.entry = n.entry and q.secret = n.secret and q.scheduled_at > in_now)
+                    where q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now)
             order by s.p_kind, s.slot limit v_want - cardinality(slots) for update of s skip locked);
         v_free := _queue_slots_free(in_kind, v_locked, in_now); -- as it is now that they are locked
         slots := slots || v_free.slots;
@@ -4180,7 +4192,7 @@ declare
 begin
     for v_kind in
         select q.p_kind, q.entry = any (in_made) as made from delayed_queue q
-        where q.p_kind = any (in_kinds) and q.p_key = in_key order by q.entry for update
+        where q.p_kind = any (in_kinds) and q.p_key = in_key order by q.entry + 0 for update -- + 0: ADR 13
     loop
         v_onto := v_onto || jsonb_build_object(v_kind.p_kind, case when v_kind.made then 'created' else
             _queue_put_onto(v_kind.p_kind, in_key, in_payload, null, v_options.headers, in_now, v_options.scheduled_at,
@@ -5228,7 +5240,7 @@ begin
             (select e.* from queue_history e
                 where e.p_kind = in_kind and e.p_key = v_key and e.finished_at >= v_from and e.finished_at < v_to
                     and e.outcome = coalesce(v_outcome, e.outcome)
-                order by e.finished_at + 0, e.entry limit v_limit) -- + 0: the key is to find them
+                order by e.finished_at + 0, e.entry limit v_limit) -- + 0: ADR 13
             ) o (p_kind, p_key, old)),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -6046,11 +6058,13 @@ declare
     v_row record;
     v_extended bigint[] := '{}';
 begin
-    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null order by q.entry for update;
+    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null order by q.entry + 0 for update;
     perform _queue_slot_lock(array(
         select distinct a.name
         from unnest(in_entries, in_secrets) r (entry, secret)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret, unnest(q.semaphores) a (name)
+        cross join lateral ( -- OFFSET: ADR 13
+            select m.entry, m.semaphores from delayed_queue m where m.entry = r.entry and m.secret = r.secret offset 0) q,
+            unnest(q.semaphores) a (name)
         where in_seconds > 0 and not exists (select from queue_semaphore_slot h where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
         select q.entry, q.reserved_by, q.p_kind, array(
@@ -6058,8 +6072,8 @@ begin
             where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
                 select from queue_semaphore_slot h where h.entry = q.entry and h.name = s.name) order by 1) as missing
         from unnest(in_entries, in_secrets) r (entry, secret)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret
-        where q.semaphores is not null order by q.entry
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+        where q.semaphores is not null order by q.entry + 0
     loop
         continue when v_row.reserved_by is null or exists (
             select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);
@@ -6135,7 +6149,7 @@ begin
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry = r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null
+        where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null
         returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';
@@ -6253,12 +6267,12 @@ begin
     if v_done.kinds or cardinality(v_lock) > cardinality(v_receipts.entries) then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock; nor
         -- may the next of a line be waited for with one locked that comes after it
-        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry for update;
+        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry + 0 for update;
     end if;
     with d as (
         delete from delayed_queue q
         using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry = r.entry and q.secret = r.secret
+        where q.entry between r.entry and r.entry and q.secret = r.secret
         returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message, q.order_key),
     c as (
         insert into queue_count (p_kind, pushed, acked, reserved)
@@ -6347,11 +6361,11 @@ begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_nack(in_options);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
+    perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry + 0 for update;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select r.entry, r.secret, r.place, q.semaphores from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         order by q.p_key, q.p_kind
     loop
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
@@ -6749,7 +6763,6 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
 declare
     v_now constant bigint := queue_now();
     v_receipts jsonb;
-    v_new boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
     if in_part >= 0 is not true then
@@ -6759,29 +6772,32 @@ begin
     end if;
     insert into queue_stream_part (stream, batch, part, receipts, begun_at) values (in_stream, in_batch, in_part, '[]', v_now)
     on conflict on constraint queue_stream_part_pkey do nothing;
-    v_new := found;
-    if v_new then
-        select jsonb_agg(r.receipt) into v_receipts
-        from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part, in_max_messages, in_options) r;
-        update queue_stream_part p set receipts = v_receipts
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and v_receipts is not null;
-    else
-        select p.receipts into v_receipts from queue_stream_part p
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part;
+    if found then
+        return query
+            with r as materialized (
+                select m.*
+                from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part, in_max_messages, in_options) m),
+            p as (
+                update queue_stream_part p set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r)
+                where p.stream = in_stream and p.batch = in_batch and p.part = in_part)
+            select r.* from r;
+        return;
     end if;
-    if not v_new then
-        -- what somebody else has by now is none of the batch's any more
-        select jsonb_agg(e.receipt order by e.place) into v_receipts
-        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
-        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex');
-        update queue_stream_part p set receipts = coalesce(v_receipts, '[]')
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> coalesce(v_receipts, '[]');
-    end if;
+    -- what somebody else has by now is none of the batch's any more
+    select coalesce(jsonb_agg(e.receipt order by e.place), '[]') into v_receipts
+    from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
+        lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r,
+        delayed_queue q
+    where p.stream = in_stream and p.batch = in_batch and p.part = in_part
+        and q.entry between r.entry and r.entry and q.secret = r.secret;
+    update queue_stream_part p set receipts = v_receipts
+    where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> v_receipts;
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
             q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt
-        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
-        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex')
+        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place),
+            lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         order by e.place;
 end $$;
 --;
@@ -6808,7 +6824,7 @@ begin
     v_held := _queue_stream_held(in_stream, in_batch);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
     from unnest(v_held.entries, v_held.secrets) r (entry, secret)
-    where q.entry = r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null;
+    where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null;
     get diagnostics extended = row_count;
     if extended < cardinality(v_held.entries) then
         extended := extended + cardinality(_queue_extend_slotted(v_held.entries, v_held.secrets, in_seconds, v_now));
@@ -6861,7 +6877,7 @@ begin
         return;
     end if;
     v_held := _queue_stream_held(in_stream, in_batch);
-    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry for update;
+    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
     if in_options ? 'parts' then
         published := _queue_stage_put(in_options -> 'parts');
     end if;
@@ -6954,7 +6970,7 @@ begin
                 where w.p_kind between in_kind and in_kind and (v_where is null or exists ( -- = might be planned as a scan of all lines
                     select from delayed_queue m where m.entry = w.entry and (m.payload @> v_where or m.headers @> v_where)))
                 order by w.p_kind, w.name, w.entry limit v_most)) p
-        join delayed_queue q on q.entry = p.entry
+        join delayed_queue q on q.entry between p.entry and p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
 --;

@@ -11,7 +11,7 @@ begin
     v_kinds := array(
         select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
         from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
-        left join delayed_queue q on q.entry = r.entry and q.secret = r.secret order by r.n);
+        left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret order by r.n);
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, v_kinds, array_fill(null::text, array[cardinality(in_entries)])) loop
         select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place] and q.secret = in_secrets[v_place] for update;
         continue when not found;

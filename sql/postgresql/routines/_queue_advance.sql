@@ -9,7 +9,7 @@ begin
             select n.entry
             from unnest(in_kinds, in_orders) l (p_kind, order_key),
                 lateral (
-                    select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                    select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = l.p_kind and w.order_key between l.order_key and l.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1) n
             where ( -- not EXISTS: that may be planned as a scan of all lines
@@ -18,12 +18,12 @@ begin
         if v_next = '{}' then
             return 0;
         end if;
-        perform q.entry from delayed_queue q where q.entry = any (v_next) order by q.entry for no key update;
+        perform q.entry from delayed_queue q where q.entry = any (v_next) order by q.entry + 0 for no key update;
         with u as (
             update delayed_queue q
             set order_waits = null, ready_at = case when q.scheduled_at <= in_now then in_now end,
                 due_at = case when q.scheduled_at > in_now then q.scheduled_at end
-            where q.entry = any (v_next) and q.order_waits
+            where q.entry = any (v_next) and coalesce(q.order_waits, false)
             returning q.p_kind)
         select array_agg(distinct u.p_kind), count(*) into v_kinds, v_rows from u;
         perform _queue_wake(k.name) from unnest(v_kinds) k (name);

@@ -14,7 +14,7 @@ begin
         perform _queue_put_pending(v_row, in_now);
     end loop;
     for v_row in
-        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry
+        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry + 0
     loop
         v_shape := (_queue_settings(v_row.p_kind)).payload_shape;
         perform _queue_bury(array[v_row.entry], coalesce('payload ' || case when v_shape is not null

@@ -4,7 +4,7 @@ declare
 begin
     with u as (
         update delayed_queue q set ready_at = greatest(q.due_at, case when in_slow then in_now - 1000000 else 0 end), due_at = null
-        where q.ctid = any (in_tids) and q.due_at is not null returning q.ctid as tid)
+        where q.ctid = any (in_tids) and q.due_at + 0 is not null returning q.ctid as tid)
     select array_agg(u.tid) into v_entered from u;
     return coalesce(v_entered, '{}');
 end $$;

@@ -5,11 +5,13 @@ declare
     v_row record;
     v_extended bigint[] := '{}';
 begin
-    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null order by q.entry for update;
+    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null order by q.entry + 0 for update;
     perform _queue_slot_lock(array(
         select distinct a.name
         from unnest(in_entries, in_secrets) r (entry, secret)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret, unnest(q.semaphores) a (name)
+        cross join lateral ( -- OFFSET: ADR 13
+            select m.entry, m.semaphores from delayed_queue m where m.entry = r.entry and m.secret = r.secret offset 0) q,
+            unnest(q.semaphores) a (name)
         where in_seconds > 0 and not exists (select from queue_semaphore_slot h where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
         select q.entry, q.reserved_by, q.p_kind, array(
@@ -17,8 +19,8 @@ begin
             where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
                 select from queue_semaphore_slot h where h.entry = q.entry and h.name = s.name) order by 1) as missing
         from unnest(in_entries, in_secrets) r (entry, secret)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret
-        where q.semaphores is not null order by q.entry
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+        where q.semaphores is not null order by q.entry + 0
     loop
         continue when v_row.reserved_by is null or exists (
             select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);

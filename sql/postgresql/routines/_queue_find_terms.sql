@@ -30,7 +30,7 @@ begin
         m as (
             select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place, (q.scheduled_at <= in_now
                 and (q.ready_at is not null or q.due_at <= in_now) and (q.payload @> in_where or q.headers @> in_where)) as fits
-            from w left join delayed_queue q on q.entry = w.entry)
+            from w left join delayed_queue q on q.entry between w.entry and w.entry)
         select (select count(*) from w), (select max(w.place) from w),
             (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
             array_agg(m.entry order by m.rank, m.place, m.entry) filter (where m.fits and m.p_kind = in_kind),
@@ -40,13 +40,13 @@ begin
             perform _queue_forget_terms(v_gone);
         end if;
         v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
-            select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry = c.entry
+            select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry between c.entry and c.entry
             where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
                 and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
     end loop;
-    v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at is not null);
+    v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
     if v_due <> '{}' then
         v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due))
             || _queue_enter(v_due, exists (select from queue_hint h where h.p_kind = in_kind), in_now);

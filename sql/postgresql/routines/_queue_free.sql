@@ -3,6 +3,7 @@ create or replace function _queue_free(in_worker text, in_kinds jsonb, in_now bi
 declare
     v_error constant text := 'worker ' || in_worker || ' is gone';
     v_entries bigint[];
+    v_kinds text[];
     v_row delayed_queue;
 begin
     v_entries := array(
@@ -24,20 +25,20 @@ begin
     v_entries := array(
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
-        order by q.entry for update skip locked);
+        order by q.entry + 0 for update skip locked);
     if v_entries = '{}' then
         return 0;
     end if;
+    v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
-    select q.p_kind, count(*), count(*) from delayed_queue q where q.entry = any (v_entries) group by q.p_kind;
+    select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
     update queue_semaphore_slot h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
-    perform _queue_wake(k.p_kind) from (
-        select distinct q.p_kind from delayed_queue q where q.entry = any (v_entries)) k;
+    perform _queue_wake(k.p_kind) from (select distinct n.p_kind from unnest(v_kinds) n (p_kind)) k;
     for v_row in
         select q.* from delayed_queue q
         where q.entry = any (v_entries) and (q.pending is not null or q.attempts >= coalesce(q.max_attempts, (
             select k.max_attempts from queue_kind k where k.p_kind = q.p_kind), 2147483647))
-        order by q.entry
+        order by q.entry + 0
     loop
         if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
             perform _queue_bury(array[v_row.entry], v_error, in_now);

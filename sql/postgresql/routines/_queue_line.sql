@@ -15,7 +15,7 @@ begin
                 (select h.entry from delayed_queue h
                     where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
                 union all
-                (select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                (select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = in_kind and w.order_key between o.order_key and o.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) e);
     if v_line = '{}' and not in_changes then
@@ -28,7 +28,7 @@ begin
                 select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = n.name limit 1) k);
     end if;
     if in_changes then
-        perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry for update;
+        perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry + 0 for update;
     elsif in_again then
         perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
         get diagnostics v_rows = row_count;
@@ -43,7 +43,7 @@ begin
         select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
         from (
             select q.entry, q.order_key, q.order_waits from delayed_queue q
-            where q.entry = any (v_line) order by q.entry for no key update) k
+            where q.entry = any (v_line) order by q.entry + 0 for no key update) k
         where k.order_key is not null
         group by k.order_key) l
     where l.head is not null;

@@ -14,9 +14,9 @@ begin
         on conflict on constraint queue_semaphore_wait_pkey do nothing)
     select array_agg(distinct a.name) into v_names from u, unnest(u.semaphores) a (name);
     for v_kind in
-        select distinct q.p_kind from delayed_queue q
-        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
-            and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
+        select distinct q.p_kind from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
+        where q.semaphores is not null and q.source_kind is null and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
         order by 1
     loop
         insert into queue_kind as k (p_kind, semaphores) values (v_kind, true)

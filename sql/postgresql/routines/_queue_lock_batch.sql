@@ -8,7 +8,7 @@ begin
     perform q.entry from delayed_queue q
     where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
         from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
-    order by q.entry for update;
+    order by q.entry + 0 for update; -- + 0: ADR 13
 end $$;
 
 comment on function _queue_lock_batch(text, jsonb, jsonb) is

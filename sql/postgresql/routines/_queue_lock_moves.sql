@@ -6,30 +6,31 @@ begin
     v_targets := array(
         select t.entry
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) m (entry, secret, to_kind, key)
-        join delayed_queue s on s.entry = m.entry and s.secret = m.secret
-        join delayed_queue t on t.p_kind = m.to_kind and t.p_key = coalesce(m.key, s.p_key));
+        join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
+        cross join lateral ( -- OFFSET: ADR 13
+            select o.entry from delayed_queue o where o.p_kind = m.to_kind and o.p_key = coalesce(m.key, s.p_key) offset 0) t);
     if exists (
-        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry = e.entry where s.order_key is not null) then
+        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry where s.order_key is not null) then
         -- who comes next in their lines, and who is first where they go
         v_targets := v_targets || _queue_with_next(in_entries) || array(
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
-            join delayed_queue s on s.entry = m.entry
+            join delayed_queue s on s.entry between m.entry and m.entry
             cross join lateral (
                 (select h.entry from delayed_queue h
                     where h.p_kind = m.to_kind and h.order_key = s.order_key and h.order_key is not null and h.order_waits is null)
                 union all
-                (select w.entry from delayed_queue w -- BETWEEN, as in _queue_slot_lock
+                (select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = m.to_kind and w.order_key between s.order_key and s.order_key and w.order_waits
                     order by w.p_kind, w.order_key, w.entry limit 1)) t);
     end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
-        perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry for update;
+        perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry + 0 for update;
     end if;
     return array(
         select m.n
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) with ordinality m (entry, secret, to_kind, key, n)
-        join delayed_queue s on s.entry = m.entry and s.secret = m.secret
+        join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
         order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C");
 end $$;
 

@@ -3,8 +3,9 @@ create or replace function _queue_log(in_entries bigint[], in_event text, in_now
     language plpgsql as $$
 begin
     if not exists (
-        select from delayed_queue q join queue_kind k on k.p_kind = q.p_kind
-        where q.entry = any (in_entries) and k.log_seconds > 0) then
+        select from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+            lateral (select m.p_kind from delayed_queue m where m.entry = e.entry offset 0) q
+            join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0) then
         return;
     end if;
     perform _queue_log_open();
@@ -13,8 +14,8 @@ begin
         o.entry, o.payload, o.payload_bytes, o.headers, in_now
     from (
         select q.*, e.n, row_number() over (order by e.n) as place
-        from unnest(in_entries) with ordinality e (entry, n)
-        join delayed_queue q on q.entry = e.entry
+        from unnest(in_entries) with ordinality e (entry, n),
+            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
         join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0) o
     order by o.n;
 end $$;

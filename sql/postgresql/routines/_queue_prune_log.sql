@@ -12,7 +12,7 @@ begin
         delete from queue_log l
         where l.ctid = any (array(
             select o.ctid from queue_log o
-            where o.created_at <= v_since and o.ctid = any (array(
+            where o.created_at + 0 <= v_since and o.ctid = any (array(
                 select i.ctid from queue_log i where i.p_kind = in_kind order by i.p_kind, i.position limit in_max))
             for update skip locked))
         returning l.p_kind, coalesce(l.name, '') as name, l.event, l.position),

@@ -3,7 +3,10 @@ create or replace function _queue_prune_terms(in_max bigint) returns bigint lang
 declare
     v_name constant text := 'pyqueue.terms_' || 'queue_term'::regclass::oid;
     v_low bigint := coalesce(nullif(current_setting(v_name, true), '')::bigint, ( -- many that come new needn't all look at the same
-        select min(t.entry) + ((max(t.entry) - min(t.entry)) * random())::bigint from queue_term t));
+        select l.low + ((l.high - l.low) * random())::bigint
+        from (
+            select (select t.entry from queue_term t order by t.entry limit 1) as low,
+                (select t.entry from queue_term t order by t.entry desc limit 1) as high) l));
     v_high bigint;
     v_left bigint := in_max;
     v_rows bigint;
@@ -13,7 +16,8 @@ begin
     for v_round in 1 .. case when v_low is null then 0 else 2 end loop
         select max(w.entry), count(*), array_agg(distinct w.entry) filter (where q.entry is null) into v_high, v_rows, v_gone
         from (select t.entry from queue_term t where t.entry >= v_low order by t.entry limit v_left) w
-            left join delayed_queue q on q.entry = w.entry;
+            left join lateral ( -- OFFSET: ADR 13
+                select m.entry from delayed_queue m where m.entry = w.entry offset 0) q on true;
         if v_gone is not null then
             v_pruned := v_pruned + _queue_forget_terms(v_gone);
         end if;

@@ -7,7 +7,7 @@ declare
 begin
     for v_kind in
         select q.p_kind, q.entry = any (in_made) as made from delayed_queue q
-        where q.p_kind = any (in_kinds) and q.p_key = in_key order by q.entry for update
+        where q.p_kind = any (in_kinds) and q.p_key = in_key order by q.entry + 0 for update -- + 0: ADR 13
     loop
         v_onto := v_onto || jsonb_build_object(v_kind.p_kind, case when v_kind.made then 'created' else
             _queue_put_onto(v_kind.p_kind, in_key, in_payload, null, v_options.headers, in_now, v_options.scheduled_at,

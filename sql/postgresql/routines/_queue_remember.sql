@@ -34,7 +34,7 @@ begin
     v_bounds[7] := least(v_bounds[7], v_bounds[5]);
     for v_rank, v_last, v_entry in
         select -q.priority::integer, max(q.ready_at), (array_agg(q.entry order by q.ready_at desc, q.entry desc))[1]
-        from delayed_queue q where q.ctid = any (in_tids) group by 1 order by 1
+        from unnest(in_tids) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q group by 1 order by 1
     loop
         while v_bounds[v_lane] < v_rank loop
             v_lane := v_lane + 7;

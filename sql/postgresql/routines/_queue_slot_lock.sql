@@ -3,8 +3,7 @@ declare
     v_locked text[];
 begin
     if in_wait then
-        -- with those of who may be next, because to lock them later would be out of order; BETWEEN, because all that wait might be
-        -- read in the order of their entries if the name were given as one
+        -- with those of who may be next, because to lock them later would be out of order; BETWEEN: ADR 13
         v_locked := array(
             select s.name from queue_semaphore s
             where s.name = any (in_names || array(
@@ -12,7 +11,7 @@ begin
                 from (select distinct n.name from unnest(in_names) n (name)) d, lateral (
                     select w.entry from queue_semaphore_wait w
                     where w.name between d.name and d.name order by w.name, w.entry limit 3) l
-                join delayed_queue q on q.entry = l.entry, unnest(q.semaphores) a (name)))
+                join delayed_queue q on q.entry between l.entry and l.entry, unnest(q.semaphores) a (name)))
             order by s.name for update);
     else
         v_locked := array(

@@ -7,7 +7,7 @@ declare
 begin
     delete from queue_semaphore_wait w
     where w.entry = any (in_entries) and not exists (
-        select from delayed_queue q where q.entry = w.entry and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+        select from delayed_queue q where q.entry between w.entry and w.entry and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
     v_names := array(
         select n.name from unnest(in_names) n (name) where n.name is not null
         union select h.name from queue_semaphore_slot h where h.entry = any (in_entries));
@@ -18,7 +18,7 @@ begin
     delete from queue_semaphore_slot h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
-        where q.entry = h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
+        where q.entry between h.entry and h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null);

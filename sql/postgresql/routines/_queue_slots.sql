@@ -43,7 +43,7 @@ begin
                     select from (
                         select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
                         order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
-                    where q.entry = n.entry and q.secret = n.secret and q.scheduled_at > in_now)
+                    where q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now)
             order by s.p_kind, s.slot limit v_want - cardinality(slots) for update of s skip locked);
         v_free := _queue_slots_free(in_kind, v_locked, in_now); -- as it is now that they are locked
         slots := slots || v_free.slots;

@@ -11,13 +11,13 @@ begin
         left join lateral (
             select n.number, n.entry, n.secret from queue_claim n where n.p_kind = in_kind and n.slot = s.slot
             order by n.p_kind desc, n.slot desc, n.number desc limit 1) c on true
-        left join delayed_queue q on q.entry = c.entry and q.secret = c.secret
+        left join delayed_queue q on q.entry between c.entry and c.entry and q.secret = c.secret
         where q.entry is null or q.scheduled_at <= in_now and (i = 1 or q.reserved_by is null);
         exit when v_expired is null;
         update delayed_queue q set reserved_by = null
         where q.entry = any (array(
             select e.entry from delayed_queue e where e.entry = any (v_expired) and e.scheduled_at <= in_now
-            order by e.entry for update skip locked));
+            order by e.entry + 0 for update skip locked));
     end loop;
 end $$;
 

@@ -8,7 +8,8 @@ declare
 begin
     for v_kind in
         select q.p_kind, array_agg(q.entry) as entries, array_agg(o.order_key) as orders
-        from unnest(in_entries, in_orders) o (entry, order_key) join delayed_queue q on q.entry = o.entry
+        from unnest(in_entries, in_orders) o (entry, order_key),
+            lateral (select e.p_kind, e.entry from delayed_queue e where e.entry = o.entry offset 0) q
         group by q.p_kind order by q.p_kind
     loop
         loop
@@ -22,7 +23,7 @@ begin
                         or row_number() over (partition by o.order_key order by o.entry) > 1 then true end as waits
                     from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)
                     order by o.order_key collate "C", o.entry offset 0) n -- who is first is put in in the order of the lines
-                where q.entry = n.entry;
+                where q.entry between n.entry and n.entry;
                 exit;
             exception when unique_violation then
                 get stacked diagnostics v_index = constraint_name;

@@ -12,9 +12,13 @@ begin
             select q.p_kind, q.p_key from delayed_queue q where q.entry = any (in_entries));
     end if;
     with d as (
-        delete from delayed_queue q using queue_dedup m, queue_kind k
-        where q.entry = any (in_entries) and m.p_kind = q.p_kind and m.p_key = q.p_key and k.p_kind = q.p_kind
-            and m.ended_at + 0 > in_now - k.dedup_seconds * 1000000 -- + 0: the key is to find it, not the time
+        delete from delayed_queue q
+        where q.entry = any (array(
+            select e.entry from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+                lateral (select n.p_kind, n.p_key from delayed_queue n where n.entry = e.entry offset 0) o
+                join queue_kind k on k.p_kind = o.p_kind,
+                lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind and d.p_key = o.p_key offset 0) m
+            where m.ended_at > in_now - k.dedup_seconds * 1000000))
         returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
     return v_late;

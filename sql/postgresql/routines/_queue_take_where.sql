@@ -20,7 +20,7 @@ begin
             order by c.priority desc, c.due_at, c.entry limit in_max);
         if v_tids <> '{}' then
             v_tids := array(select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind = in_kind.p_kind and d.due_at <= in_now for update skip locked);
+                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now for update skip locked);
             perform _queue_enter(v_tids, slow, in_now);
         end if;
         v_found := array(

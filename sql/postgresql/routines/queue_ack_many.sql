@@ -34,12 +34,12 @@ begin
     if v_done.kinds or cardinality(v_lock) > cardinality(v_receipts.entries) then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock; nor
         -- may the next of a line be waited for with one locked that comes after it
-        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry for update;
+        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry + 0 for update;
     end if;
     with d as (
         delete from delayed_queue q
         using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry = r.entry and q.secret = r.secret
+        where q.entry between r.entry and r.entry and q.secret = r.secret
         returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message, q.order_key),
     c as (
         insert into queue_count (p_kind, pushed, acked, reserved)

@@ -16,7 +16,7 @@ begin
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry = r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null
+        where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null
         returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';

@@ -12,11 +12,11 @@ begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_nack(in_options);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry for update;
+    perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry + 0 for update;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select r.entry, r.secret, r.place, q.semaphores from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)
-        join delayed_queue q on q.entry = r.entry and q.secret = r.secret
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         order by q.p_key, q.p_kind
     loop
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);

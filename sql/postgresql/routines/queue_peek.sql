@@ -38,7 +38,7 @@ begin
                 where w.p_kind between in_kind and in_kind and (v_where is null or exists ( -- = might be planned as a scan of all lines
                     select from delayed_queue m where m.entry = w.entry and (m.payload @> v_where or m.headers @> v_where)))
                 order by w.p_kind, w.name, w.entry limit v_most)) p
-        join delayed_queue q on q.entry = p.entry
+        join delayed_queue q on q.entry between p.entry and p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
 end $$;
 

@@ -31,7 +31,7 @@ begin
             (select e.* from queue_history e
                 where e.p_kind = in_kind and e.p_key = v_key and e.finished_at >= v_from and e.finished_at < v_to
                     and e.outcome = coalesce(v_outcome, e.outcome)
-                order by e.finished_at + 0, e.entry limit v_limit) -- + 0: the key is to find them
+                order by e.finished_at + 0, e.entry limit v_limit) -- + 0: ADR 13
             ) o (p_kind, p_key, old)),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,

@@ -20,7 +20,7 @@ begin
         return;
     end if;
     v_held := _queue_stream_held(in_stream, in_batch);
-    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry for update;
+    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
     if in_options ? 'parts' then
         published := _queue_stage_put(in_options -> 'parts');
     end if;

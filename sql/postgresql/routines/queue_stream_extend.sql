@@ -11,7 +11,7 @@ begin
     v_held := _queue_stream_held(in_stream, in_batch);
     update delayed_queue q set scheduled_at = v_now + in_seconds * 1000000
     from unnest(v_held.entries, v_held.secrets) r (entry, secret)
-    where q.entry = r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null;
+    where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null;
     get diagnostics extended = row_count;
     if extended < cardinality(v_held.entries) then
         extended := extended + cardinality(_queue_extend_slotted(v_held.entries, v_held.secrets, in_seconds, v_now));

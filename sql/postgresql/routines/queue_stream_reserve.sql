@@ -9,7 +9,6 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
 declare
     v_now constant bigint := queue_now();
     v_receipts jsonb;
-    v_new boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
     if in_part >= 0 is not true then
@@ -19,29 +18,32 @@ begin
     end if;
     insert into queue_stream_part (stream, batch, part, receipts, begun_at) values (in_stream, in_batch, in_part, '[]', v_now)
     on conflict on constraint queue_stream_part_pkey do nothing;
-    v_new := found;
-    if v_new then
-        select jsonb_agg(r.receipt) into v_receipts
-        from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part, in_max_messages, in_options) r;
-        update queue_stream_part p set receipts = v_receipts
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and v_receipts is not null;
-    else
-        select p.receipts into v_receipts from queue_stream_part p
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part;
+    if found then
+        return query
+            with r as materialized (
+                select m.*
+                from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part, in_max_messages, in_options) m),
+            p as (
+                update queue_stream_part p set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r)
+                where p.stream = in_stream and p.batch = in_batch and p.part = in_part)
+            select r.* from r;
+        return;
     end if;
-    if not v_new then
-        -- what somebody else has by now is none of the batch's any more
-        select jsonb_agg(e.receipt order by e.place) into v_receipts
-        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
-        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex');
-        update queue_stream_part p set receipts = coalesce(v_receipts, '[]')
-        where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> coalesce(v_receipts, '[]');
-    end if;
+    -- what somebody else has by now is none of the batch's any more
+    select coalesce(jsonb_agg(e.receipt order by e.place), '[]') into v_receipts
+    from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
+        lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r,
+        delayed_queue q
+    where p.stream = in_stream and p.batch = in_batch and p.part = in_part
+        and q.entry between r.entry and r.entry and q.secret = r.secret;
+    update queue_stream_part p set receipts = v_receipts
+    where p.stream = in_stream and p.batch = in_batch and p.part = in_part and p.receipts <> v_receipts;
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
             q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt
-        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place)
-        join delayed_queue q on q.entry = left(e.receipt, -33)::bigint and q.secret = decode(right(e.receipt, 32), 'hex')
+        from jsonb_array_elements_text(v_receipts) with ordinality e (receipt, place),
+            lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         order by e.place;
 end $$;
 
