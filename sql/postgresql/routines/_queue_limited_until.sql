@@ -17,7 +17,7 @@ begin
                 lateral (
                     select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
                     order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
-            where s.p_kind = in_kind.p_kind and q.entry = n.entry and q.secret = n.secret and q.scheduled_at > in_now
+            where s.p_kind = in_kind.p_kind and q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now
             limit in_kind.max_reserved) t;
         if v_held = in_kind.max_reserved then
             v_until := greatest(v_until, least(v_end, in_now + 1000000));

@@ -6,8 +6,10 @@ begin
     end if;
     -- rows are locked in the order of their entries everywhere
     perform q.entry from delayed_queue q
-    where q.p_kind = in_kind and q.p_key = any (array(select m.message ->> 'key'
-        from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object'))
+    where q.entry = any (array(
+        select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
+            select o.entry from delayed_queue o where o.p_kind = in_kind and o.p_key = m.message ->> 'key' offset 0) k
+        where jsonb_typeof(m.message) = 'object'))
     order by q.entry + 0 for update; -- + 0: ADR 13
 end $$;
 

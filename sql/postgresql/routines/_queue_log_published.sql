@@ -7,12 +7,13 @@ begin
         select q.entry from delayed_queue q
         where q.p_kind = any (in_kinds) and q.p_key = in_key and q.entry <> all (in_made)
             and in_onto ->> q.p_kind = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
-        order by q.p_kind);
+        order by q.p_kind || ''); -- || '': ADR 13
     perform _queue_log(array(
-        select q.entry from delayed_queue q where q.entry = any (in_made) order by q.p_kind), 'pushed', in_now, in_topic);
+        select q.entry from delayed_queue q where q.entry = any (in_made) order by q.p_kind || ''), 'pushed', in_now, in_topic);
     perform _queue_log(v_onto, 'replaced', in_now, in_topic, exists (
-        select from delayed_queue q join queue_kind k on k.p_kind = q.p_kind
-        where q.entry = any (in_made) and k.log_seconds > 0));
+        select from unnest(in_made) e (entry), -- OFFSET: ADR 13
+            lateral (select m.p_kind from delayed_queue m where m.entry = e.entry offset 0) q
+            join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0));
 end $$;
 
 comment on function _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint) is

@@ -4,7 +4,7 @@ declare
     v_ended bigint[];
 begin
     update queue_group_member m set entry = u.letter, error = in_error
-    from unnest(in_members, in_letters) u (member, letter) where m.member = u.member and m.done_at is null;
+    from unnest(in_members, in_letters) u (member, letter) where m.member between u.member and u.member and m.done_at is null;
     v_ended := array(
         select m.member from queue_group_member m join queue_group g on g.group_name = m.group_name
         where m.member = any (in_members) and m.done_at is null and g.on_dead <> 'wait');

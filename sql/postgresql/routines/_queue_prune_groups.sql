@@ -24,7 +24,7 @@ begin
         select g.group_name, g.checked_to from queue_group g where g.finished_at is null order by g.checked_at limit in_max
     loop
         select count(*), max(o.member),
-            array_agg(o.member) filter (where o.done_at is null and not exists (select from delayed_queue q where q.entry = o.entry))
+            array_agg(o.member) filter (where o.done_at is null and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
         into v_rows, v_last, v_gone
         from (
             select m.member, m.entry, m.done_at from queue_group_member m

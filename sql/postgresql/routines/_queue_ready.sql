@@ -28,7 +28,8 @@ begin
         select b.ready, least(b.next_at, v_slot) into ready, next_at from _queue_ready_bounded(in_kind, in_now, v_bounds) b;
         return;
     end if;
-    select min(d.due_at) into next_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null;
+    next_at := (
+        select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null order by d.p_kind, d.due_at limit 1);
     ready := coalesce(next_at <= in_now, false) or (
         select true from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
         order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) is not null;

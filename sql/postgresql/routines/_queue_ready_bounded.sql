@@ -24,7 +24,7 @@ begin
             where q.entry = any (h.entries) and q.reserved_at is not null and q.scheduled_at <= in_now);
     if not ready then
         next_at := least(
-            (select min(d.due_at) from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now),
+            (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now order by d.p_kind, d.due_at limit 1),
             (select min(h.until) from queue_hold h where h.p_kind = in_kind and h.until > in_now));
     end if;
 end $$;

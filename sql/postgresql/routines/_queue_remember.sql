@@ -28,8 +28,9 @@ begin
     elsif in_offset = 2 then
         v_bounds[2] := in_start + least(greatest(400000, 30 * in_took), 800000);
     end if;
-    v_bounds[5] := least((select min(d.due_at) from delayed_queue d
-        where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end), in_now);
+    v_bounds[5] := least((select d.due_at from delayed_queue d
+        where d.p_kind = in_kind and d.due_at >= case when in_offset is null then 0 else v_bounds[5 + in_offset] end
+        order by d.p_kind, d.due_at limit 1), in_now);
     v_bounds[6] := least(v_bounds[6], v_bounds[5]); -- a mark is never ahead of its bound
     v_bounds[7] := least(v_bounds[7], v_bounds[5]);
     for v_rank, v_last, v_entry in

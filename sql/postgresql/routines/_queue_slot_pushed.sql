@@ -3,11 +3,13 @@ create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_s
 declare
     v_entries bigint[];
 begin
-    if in_new then
-        update delayed_queue q set semaphores = in_semaphores where q.p_kind = in_kind and q.p_key = any (in_keys);
-    end if;
     v_entries := array(
-        select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = any (in_keys) and q.semaphores is not null);
+        select q.entry from unnest(in_keys) n (name), lateral ( -- OFFSET: ADR 13
+            select m.entry, m.semaphores from delayed_queue m where m.p_kind = in_kind and m.p_key = n.name offset 0) q
+        where in_new or q.semaphores is not null);
+    if in_new then
+        update delayed_queue q set semaphores = in_semaphores where q.entry = any (v_entries);
+    end if;
     if v_entries <> '{}' then
         perform _queue_slot_settle(v_entries, _queue_line_up(v_entries), true, in_now);
     end if;

@@ -19,7 +19,7 @@ begin
                 order by c.p_kind desc, c.slot desc, c.number desc limit 1) n
             where not exists (
                     select from delayed_queue q
-                    where q.entry = n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
+                    where q.entry between n.entry and n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
                 and not exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
             if found then
                 slots := array[in_first];

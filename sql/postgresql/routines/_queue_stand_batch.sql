@@ -5,7 +5,8 @@ begin
         perform _queue_stand(array_agg(q.entry), array_agg(o.order_key), true)
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         cross join _queue_order_key(in_options, m.message) o (order_key)
-        join delayed_queue q on q.p_kind = in_kind and q.p_key = in_keys[m.n]
+        cross join lateral ( -- OFFSET: ADR 13
+            select k.entry from delayed_queue k where k.p_kind = in_kind and k.p_key = in_keys[m.n] offset 0) q
         where in_outcomes[m.n] = 'created' and o.order_key is not null;
     end if;
 end $$;

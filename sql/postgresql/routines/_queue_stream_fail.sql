@@ -20,7 +20,7 @@ begin
             select left(e.one ->> 'receipt', -33)::bigint as entry, decode(right(e.one ->> 'receipt', 32), 'hex') as secret,
                 e.one - 'receipt' as options
             from jsonb_array_elements(in_failed) e (one)) f
-        join delayed_queue q on q.entry = f.entry and q.secret = f.secret
+        join delayed_queue q on q.entry between f.entry and f.entry and q.secret = f.secret
         order by q.p_key, q.p_kind
     loop
         perform _queue_check_nack(v_one.options);

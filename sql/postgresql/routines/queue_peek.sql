@@ -35,8 +35,8 @@ begin
                 order by w.p_kind, w.order_key, w.entry limit v_most)
             union all
             (select w.entry, 3, null, w.entry from queue_semaphore_wait w
-                where w.p_kind between in_kind and in_kind and (v_where is null or exists ( -- = might be planned as a scan of all lines
-                    select from delayed_queue m where m.entry = w.entry and (m.payload @> v_where or m.headers @> v_where)))
+                where w.p_kind between in_kind and in_kind and (v_where is null or ( -- BETWEEN, and not EXISTS: ADR 13
+                    select coalesce(m.payload @> v_where, false) or coalesce(m.headers @> v_where, false) from delayed_queue m where m.entry = w.entry))
                 order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry between p.entry and p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;

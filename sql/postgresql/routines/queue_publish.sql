@@ -63,7 +63,8 @@ begin
     return query
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end
-        from unnest(v_kinds) t (p_kind) left join delayed_queue q on q.p_kind = t.p_kind and q.p_key = v_key
+        from unnest(v_kinds) t (p_kind) left join lateral ( -- OFFSET: ADR 13
+            select o.entry, o.scheduled_at from delayed_queue o where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
         order by t.p_kind;
 end $$;
 

@@ -66,7 +66,7 @@ begin
             perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
-            join delayed_queue q on q.p_kind = in_kind and q.p_key = v_keys[m.n]
+            cross join lateral (select k.entry from delayed_queue k where k.p_kind = in_kind and k.p_key = v_keys[m.n] offset 0) q -- ADR 13
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
                 _queue_slot_pushed(in_kind, v_keys, null, false, v_now),
