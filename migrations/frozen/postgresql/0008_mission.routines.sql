@@ -1664,7 +1664,7 @@ begin
     if in_row.semaphores is not null then
         perform _queue_line_up(array[v_entry]);
     end if;
-    update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at is null;
+    update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at + 0 is null; -- + 0: ADR 13
     if in_row.order_key is not null then
         perform _queue_stand(array[v_entry], array[in_row.order_key]);
     end if;
@@ -1708,7 +1708,7 @@ declare
     v_failed boolean;
     v_put record;
 begin
-    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at is null for update;
+    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update; -- + 0: ADR 13
     if not found then
         return;
     end if;
@@ -1781,10 +1781,10 @@ declare
     v_ended bigint[];
 begin
     update queue_group_member m set entry = u.letter, error = in_error
-    from unnest(in_members, in_letters) u (member, letter) where m.member between u.member and u.member and m.done_at is null;
+    from unnest(in_members, in_letters) u (member, letter) where m.member between u.member and u.member and m.done_at + 0 is null; -- + 0: ADR 13
     v_ended := array(
-        select m.member from queue_group_member m join queue_group g on g.group_name = m.group_name
-        where m.member = any (in_members) and m.done_at is null and g.on_dead <> 'wait');
+        select m.member from queue_group_member m join queue_group g on g.group_name between m.group_name and m.group_name
+        where m.member = any (in_members) and m.done_at + 0 is null and g.on_dead <> 'wait');
     if v_ended <> '{}' then
         perform _queue_members_end(v_ended, 'dead', null, in_now);
     end if;
@@ -3356,7 +3356,7 @@ begin
     if not ready then
         next_at := least(
             (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now order by d.p_kind, d.due_at limit 1),
-            (select min(h.until) from queue_hold h where h.p_kind = in_kind and h.until > in_now));
+            (select h.until from queue_hold h where h.p_kind = in_kind and h.until > in_now order by h.p_kind, h.until limit 1));
     end if;
 end $$;
 --;
@@ -4973,12 +4973,12 @@ begin
         if random() < 0.01 then -- not with a snapshot that is kept, to which others would have deleted the same
             delete from queue_log_known n
             where n.ctid = any (array(
-                select o.ctid from queue_log_known o where o.position < (select max(m.position) from queue_log_known m)
+                select o.ctid from queue_log_known o where o.position < (select m.position from queue_log_known m order by m.position desc limit 1)
                 order by o.position limit 1000 for update skip locked));
         end if;
         return v_horizon;
     end if;
-    select greatest(in_reader.position, max(n.position)) into v_known from queue_log_known n;
+    v_known := greatest(in_reader.position, (select n.position from queue_log_known n order by n.position desc limit 1));
     if v_horizon > v_known then
         insert into queue_log_known (position) values (v_horizon);
     end if;
@@ -5106,7 +5106,7 @@ declare
 begin
     perform _queue_check_count(v_max, 'max_messages', 10000);
     v_reader := _queue_reader(in_name, in_reader, in_options);
-    select max(l.position) into v_last from queue_log l;
+    select l.position into v_last from queue_log l order by l.position desc limit 1; -- ADR 13
     if v_last > v_reader.position then
         v_known := _queue_log_known(v_reader, v_max, v_last);
         return query
@@ -5117,8 +5117,8 @@ begin
             update queue_reader r set position = v_known where r.reader = in_reader and r.position = v_reader.position;
         end if;
         if random() < 0.01 then
-            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000) from queue_log l
-            where l.position = (select min(o.position) from queue_log o);
+            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000)
+            from (select o.p_kind from queue_log o order by o.position limit 1) l;
         end if;
     end if;
     -- after the rows: what was pruned before they were read is noted by now
@@ -5161,7 +5161,8 @@ begin
         perform _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
     end if;
     if (in_position >= 0) is not true or in_position > v_position and in_position > greatest(
-        (select max(l.position) from queue_log l), (select max(g.position) from queue_log_gone g)) then
+        (select l.position from queue_log l order by l.position desc limit 1), -- ADR 13
+        (select max(g.position) from queue_log_gone g)) then
         perform _queue_fail('PQ001', 'position', in_position::text, 'must be one that queue_read has shown');
     end if;
     reader := in_reader;
@@ -7371,9 +7372,10 @@ begin
     pruned := pruned + v_rows;
     v_left := v_left - v_rows;
     loop
-        v_kind := least((select min(h.p_kind) from queue_history h where h.p_kind > v_kind),
-            (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind),
-            (select min(l.p_kind) from queue_log l where l.p_kind > v_kind));
+        v_kind := least( -- ADR 13
+            (select h.p_kind from queue_history h where h.p_kind > v_kind order by h.p_kind limit 1),
+            (select d.p_kind from queue_dedup d where d.p_kind > v_kind order by d.p_kind limit 1),
+            (select l.p_kind from queue_log l where l.p_kind > v_kind order by l.p_kind limit 1));
         exit when v_kind is null or v_left <= 0;
         v_rows := _queue_prune_kind(v_kind, v_now, v_left);
         pruned := pruned + v_rows;
@@ -7547,7 +7549,7 @@ create or replace view queue_readers as
 select r.reader, r.name, r.events, r.position, greatest(l.last - r.position, 0) as behind, m.missed,
     queue_timestamp(r.created_at) as created_at
 from queue_reader r
-cross join (select coalesce(max(o.position), 0) as last from queue_log o) l
+cross join (select coalesce((select o.position from queue_log o order by o.position desc limit 1), 0) as last) l
 cross join lateral (
     select max(g.position) as missed
     from queue_log_gone g

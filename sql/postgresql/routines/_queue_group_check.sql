@@ -5,7 +5,7 @@ declare
     v_failed boolean;
     v_put record;
 begin
-    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at is null for update;
+    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update; -- + 0: ADR 13
     if not found then
         return;
     end if;

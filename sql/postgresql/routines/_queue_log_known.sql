@@ -9,12 +9,12 @@ begin
         if random() < 0.01 then -- not with a snapshot that is kept, to which others would have deleted the same
             delete from queue_log_known n
             where n.ctid = any (array(
-                select o.ctid from queue_log_known o where o.position < (select max(m.position) from queue_log_known m)
+                select o.ctid from queue_log_known o where o.position < (select m.position from queue_log_known m order by m.position desc limit 1)
                 order by o.position limit 1000 for update skip locked));
         end if;
         return v_horizon;
     end if;
-    select greatest(in_reader.position, max(n.position)) into v_known from queue_log_known n;
+    v_known := greatest(in_reader.position, (select n.position from queue_log_known n order by n.position desc limit 1));
     if v_horizon > v_known then
         insert into queue_log_known (position) values (v_horizon);
     end if;

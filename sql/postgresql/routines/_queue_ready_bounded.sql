@@ -25,7 +25,7 @@ begin
     if not ready then
         next_at := least(
             (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now order by d.p_kind, d.due_at limit 1),
-            (select min(h.until) from queue_hold h where h.p_kind = in_kind and h.until > in_now));
+            (select h.until from queue_hold h where h.p_kind = in_kind and h.until > in_now order by h.p_kind, h.until limit 1));
     end if;
 end $$;
 

@@ -22,9 +22,10 @@ begin
     pruned := pruned + v_rows;
     v_left := v_left - v_rows;
     loop
-        v_kind := least((select min(h.p_kind) from queue_history h where h.p_kind > v_kind),
-            (select min(d.p_kind) from queue_dedup d where d.p_kind > v_kind),
-            (select min(l.p_kind) from queue_log l where l.p_kind > v_kind));
+        v_kind := least( -- ADR 13
+            (select h.p_kind from queue_history h where h.p_kind > v_kind order by h.p_kind limit 1),
+            (select d.p_kind from queue_dedup d where d.p_kind > v_kind order by d.p_kind limit 1),
+            (select l.p_kind from queue_log l where l.p_kind > v_kind order by l.p_kind limit 1));
         exit when v_kind is null or v_left <= 0;
         v_rows := _queue_prune_kind(v_kind, v_now, v_left);
         pruned := pruned + v_rows;

@@ -13,7 +13,7 @@ declare
 begin
     perform _queue_check_count(v_max, 'max_messages', 10000);
     v_reader := _queue_reader(in_name, in_reader, in_options);
-    select max(l.position) into v_last from queue_log l;
+    select l.position into v_last from queue_log l order by l.position desc limit 1; -- ADR 13
     if v_last > v_reader.position then
         v_known := _queue_log_known(v_reader, v_max, v_last);
         return query
@@ -24,8 +24,8 @@ begin
             update queue_reader r set position = v_known where r.reader = in_reader and r.position = v_reader.position;
         end if;
         if random() < 0.01 then
-            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000) from queue_log l
-            where l.position = (select min(o.position) from queue_log o);
+            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000)
+            from (select o.p_kind from queue_log o order by o.position limit 1) l;
         end if;
     end if;
     -- after the rows: what was pruned before they were read is noted by now

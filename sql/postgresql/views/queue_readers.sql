@@ -2,7 +2,7 @@ create or replace view queue_readers as
 select r.reader, r.name, r.events, r.position, greatest(l.last - r.position, 0) as behind, m.missed,
     queue_timestamp(r.created_at) as created_at
 from queue_reader r
-cross join (select coalesce(max(o.position), 0) as last from queue_log o) l
+cross join (select coalesce((select o.position from queue_log o order by o.position desc limit 1), 0) as last) l
 cross join lateral (
     select max(g.position) as missed
     from queue_log_gone g
