@@ -85,14 +85,17 @@ def put_all(side: Pyqueue, puts: list[tuple[str, int, int, int]]) -> None:
 
 def compare(run: Run, name: str, full: Side, empty: Side, beside: str, target: float | None) -> None:
     """Compare the side with the backlog and the empty one."""
-    full.settle()
+    empty.empty()
+    for side in (full, empty):
+        side.settle()
+    # neither begins anew for each measurement: both have the dead rows of those before in their tables
     for _ in run.each_setting(beside):
         for batch, clients in LOADS:
             how = "one by one" if batch == 1 else f"in batches of {batch}"
             run.compare(
                 f"{name}: {how}",
                 lambda b=batch, c=clients: full.rate(run, b, c, fresh=False),
-                lambda b=batch, c=clients: empty.rate(run, b, c),
+                lambda b=batch, c=clients: empty.rate(run, b, c, fresh=False),
                 other_name=f"{empty.name}, empty",
                 unit="messages/s",
                 clients=clients,

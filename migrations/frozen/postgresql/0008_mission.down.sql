@@ -31,6 +31,8 @@ alter table delayed_queue
     drop column order_waits,
     drop column order_key;
 --;
+alter table delayed_queue add constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1);
+--;
 -- semaphores
 drop view queue_semaphores;
 --;

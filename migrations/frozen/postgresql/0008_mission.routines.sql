@@ -5287,8 +5287,11 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_key constant text := coalesce(in_key, _queue_key(v_now));
+    v_key text := in_key;
 begin
+    if v_key is null then
+        v_key := _queue_key(v_now);
+    end if;
     if in_options is null and char_length(in_kind) between 1 and 95 and char_length(v_key) between 1 and 200
         and not jsonb_path_exists(in_payload, '$.**{31}') then
         -- most pushes: a new key in a kind that asks for nothing more
@@ -5297,15 +5300,13 @@ begin
         where not exists (
             select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
                 or k.log_seconds > 0))
-        on conflict on constraint delayed_queue_pkey do nothing;
+        on conflict on constraint delayed_queue_pkey do nothing
+        returning delayed_queue.p_kind, delayed_queue.p_key, delayed_queue.scheduled_at, 'created'::text
+        into p_kind, p_key, scheduled_at, outcome;
         if found then
             if statement_timestamp() > transaction_timestamp() + interval '5 ms' or _queue_is_heard(in_kind) then
                 perform _queue_wake(in_kind, v_key);
             end if;
-            p_kind := in_kind;
-            p_key := v_key;
-            scheduled_at := v_now;
-            outcome := 'created';
             return;
         end if;
     end if;

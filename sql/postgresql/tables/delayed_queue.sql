@@ -34,8 +34,7 @@ create table delayed_queue (
     source_order_key       text collate "C",
     semaphores             text[] collate "C",
     constraint delayed_queue_pkey primary key (p_kind, p_key),      -- serves: queue_push, queue_get, queue_remove
-    constraint delayed_queue_entry unique (entry),                  -- serves: queue_ack, queue_extend, queue_nack, queue_move
-    constraint delayed_queue_one_payload check (num_nonnulls(payload, payload_bytes) = 1)
+    constraint delayed_queue_entry unique (entry)                   -- serves: queue_ack, queue_extend, queue_nack, queue_move
 ) with (fillfactor = 45);
 
 -- serves: queue_reserve, queue_pop, queue_peek
