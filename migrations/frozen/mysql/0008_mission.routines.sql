@@ -3373,13 +3373,14 @@ create procedure _queue_take_bounded(in in_kind text character set utf8mb4 colla
 in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_bounds has the kind. in_start: when the call began,
 in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_done: false where it is left
 to _queue_take: another look is due, something has come due or stands before the bound, nothing is behind it, or the message can''t be
-delivered.
+delivered. Whether something of a higher priority stands before it is looked up at most 2% of the time where that takes over half a
+millisecond, and every 2 s at least: @pyqueue_ahead_at has when the next time is, for the kind @pyqueue_ahead_of.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 take: begin
     declare v_bounds longtext character set utf8mb4 default json_extract(@pyqueue_bounds, in_path);
     declare v_rank int default json_extract(v_bounds, '$[7]');
     declare v_low bigint default json_extract(v_bounds, '$[4]');
-    declare v_at, v_other bigint;
+    declare v_at, v_other, v_took bigint;
     declare v_ends boolean;
     declare continue handler for not found begin end;
     set out_entry = null, out_done = false;
@@ -3389,9 +3390,14 @@ take: begin
     end if;
     select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)
     where d.p_kind = in_kind and d.due_at between v_low and in_now;
-    if v_other is null then
+    if v_other is null and (@pyqueue_ahead_of = in_path and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
+        call _queue_ticks(v_at);
         select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
+        call _queue_ticks(v_took);
+        -- InnoDB passes over all dead entries up to the next living one, even beyond the end of the range
+        set v_took = v_took - v_at, @pyqueue_ahead_of = in_path,
+            @pyqueue_ahead_at = if(v_took < 500, 0, in_start + least(50 * v_took, 2000000));
     end if;
     if v_other is not null then
         leave take;
