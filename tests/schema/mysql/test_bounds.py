@@ -108,6 +108,19 @@ def test_priorities_keep_their_order_with_bounds(queue: Session, clock: Clock) -
     assert keys(queue.reserve("mail", None, 4)) == ["p5", "p3", "p1", "p0"]
 
 
+@pytest.mark.parametrize(("wait", "found"), [(SECOND, "new"), (-1, "urgent"), (HOUR, "urgent")])
+def test_a_higher_priority_is_looked_for_again_when_the_last_look_said(
+    queue: Session, clock: Clock, wait: int, found: str
+) -> None:
+    queue.reserve("mail")  # the first call of a session looks for all
+    queue.push("mail", "new")
+    queue.push("mail", "urgent", priority=5)
+    keep_bounds(queue, (0, clock.now - SECOND))
+    again = [path(queue), ticks(queue) + wait]
+    queue.execute("set @pyqueue_ahead_of = %s, @pyqueue_ahead_at = %s", again)
+    assert keys(queue.reserve("mail")) == [found]
+
+
 def test_what_has_come_due_is_seen_before_the_bound(queue: Session, clock: Clock) -> None:
     queue.push("mail", "delayed", delay_seconds=5)
     clock.advance(6)
