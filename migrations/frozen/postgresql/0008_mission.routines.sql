@@ -1750,12 +1750,12 @@ begin
     perform s.slot
     from (
         select distinct m.group_name, m.slot from queue_group_member m
-        where m.member = any (in_members) and coalesce(m.done_at, 0) = 0) d -- the key is to find them, not the index of the open
+        where m.member = any (in_members) and m.done_at + 0 is null) d -- + 0: ADR 13
     join queue_group_slot s on s.group_name between d.group_name and d.group_name and s.slot = d.slot
     order by s.slot, s.group_name for update of s;
     update queue_group_member m
     set done_at = in_now, outcome = in_outcome, result = in_result, error = case when in_outcome = 'dead' then m.error end
-    where m.member = any (in_members) and coalesce(m.done_at, 0) = 0;
+    where m.member = any (in_members) and m.done_at + 0 is null;
     for v_name in
         select distinct d.group_name
         from (select distinct m.group_name, m.slot from queue_group_member m where m.member = any (in_members)) d

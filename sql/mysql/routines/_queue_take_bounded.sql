@@ -13,7 +13,7 @@ take: begin
     declare v_bounds longtext character set utf8mb4 default json_extract(@pyqueue_bounds, in_path);
     declare v_rank int default json_extract(v_bounds, '$[7]');
     declare v_low bigint default json_extract(v_bounds, '$[4]');
-    declare v_at, v_other, v_took bigint;
+    declare v_at, v_other, v_began, v_took bigint;
     declare v_ends boolean;
     declare continue handler for not found begin end;
     set out_entry = null, out_done = false;
@@ -24,13 +24,13 @@ take: begin
     select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)
     where d.p_kind = in_kind and d.due_at between v_low and in_now;
     if v_other is null and (@pyqueue_ahead_of = in_path and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
-        call _queue_ticks(v_at);
+        call _queue_ticks(v_began);
         select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
         call _queue_ticks(v_took);
         -- InnoDB passes over all dead entries up to the next living one, even beyond the end of the range
-        set v_took = v_took - v_at, @pyqueue_ahead_of = in_path,
-            @pyqueue_ahead_at = if(v_took < 500, 0, in_start + least(50 * v_took, 2000000));
+        set v_took = v_took - v_began;
+        set @pyqueue_ahead_of = in_path, @pyqueue_ahead_at = if(v_took < 500, 0, in_start + least(50 * v_took, 2000000));
     end if;
     if v_other is not null then
         leave take;
