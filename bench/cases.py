@@ -39,12 +39,30 @@ INNODB: tuple[str, ...] = (
     "bench.spark.case",
 )
 
+QUICK = frozenset(
+    {
+        "push",
+        "push_many",
+        "one_by_one",
+        "batches",
+        "inbox",
+        "wal",
+        "snapshot",
+        "backlog",
+        "waking",
+        "lifecycle",
+        "redo",
+    }
+)
+"""What a quick run takes of them: the rows that a reader asks for first, in five minutes."""
+
 MODULES = {"postgresql": POSTGRESQL, "mariadb": INNODB, "mysql": INNODB}
 
 
-def cases(server: str) -> list[ModuleType]:
-    """Return the cases of a server, by its name."""
-    return [importlib.import_module(module) for module in MODULES[server]]
+def cases(server: str, *, quick: bool = False) -> list[ModuleType]:
+    """Return the cases of a server, by its name; where it is to be quick, those that are."""
+    found = [importlib.import_module(module) for module in MODULES[server]]
+    return [case for case in found if case.NAME in QUICK or not quick]
 
 
 def about(case: ModuleType) -> str:

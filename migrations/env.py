@@ -2,13 +2,13 @@
 
 from alembic import context
 
-from pyqueue_sql.migrate import VERSION_TABLE
-from pyqueue_sql.revision import OPTIONAL_LAST, enter, execute, optional
+from pyqueue_sql.release import print_optional
+from pyqueue_sql.revision import OURS, VERSION_TABLE, enter, execute
 
 schema = context.config.attributes["schema"]
 to_base = context.get_revision_argument() is None
 
-settings = {"version_table": VERSION_TABLE, OPTIONAL_LAST: True}
+settings = {"version_table": VERSION_TABLE, OURS: True}
 
 if context.is_offline_mode():
     context.configure(dialect_name=context.config.attributes["dialect"], **settings)
@@ -21,5 +21,6 @@ with context.begin_transaction():
     context.run_migrations()
     if to_base:
         execute(context.get_context(), f"drop table if exists {VERSION_TABLE}")
-    else:
-        optional(context.get_context(), context.get_revision_argument())
+    elif context.is_offline_mode():
+        refusable = context.config.attributes["optional"]
+        print_optional(context.get_context(), context.get_revision_argument(), refusable)

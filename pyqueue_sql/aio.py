@@ -14,9 +14,10 @@ class AsyncQueue(Queue[C]):
     """The routines over one asynchronous connection; see `Queue`, of which every method is awaited here.
 
     Args:
-        connection: an async connection of psycopg 3 or a connection of aiomysql; or an async connection,
-            engine, session or scoped session of SQLAlchemy, with one of them below it (postgresql+psycopg,
-            mysql+aiomysql, mariadb+aiomysql).
+        connection: an async connection of psycopg 3, a connection or a pool of asyncpg, or a connection of
+            aiomysql; or an async connection, engine, session or scoped session of SQLAlchemy, with any driver
+            for PostgreSQL, MariaDB or MySQL below it (psycopg, asyncpg, aiomysql, asyncmy). Over a pool, as
+            over an engine, each call is a transaction of its own.
     """
 
     _ways: ClassVar = through.ASYNC

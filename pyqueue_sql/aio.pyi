@@ -3,6 +3,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal, Unpack
 
 import aiomysql  # pyright: ignore[reportMissingTypeStubs]
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import psycopg
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_scoped_session
 from typing_extensions import TypeVar
@@ -24,6 +25,7 @@ from pyqueue_sql.models import (
     Reaped,
     Redriven,
     RemoveOutcome,
+    Reserved,
     Schedule,
     Scheduled,
     Semaphore,
@@ -46,6 +48,8 @@ from pyqueue_sql.options import (
 C = TypeVar(
     "C",
     bound=psycopg.AsyncConnection[Any]
+    | asyncpg.Connection
+    | asyncpg.Pool
     | aiomysql.Connection
     | AsyncConnection
     | AsyncEngine
@@ -75,7 +79,7 @@ class AsyncQueue(Generic[C]):
         *,
         timeout_seconds: float | None = None,
         where: Mapping[str, Any] | None = None,
-    ) -> list[Message]: ...
+    ) -> list[Reserved]: ...
     async def pop(
         self, kind: str, max_messages: int = 1, *, where: Mapping[str, Any] | None = None
     ) -> list[Message]: ...

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from pyqueue_sql.errors import InvalidReceipt
 from pyqueue_sql.models import (
     Ended,
     Event,
@@ -26,6 +27,7 @@ from pyqueue_sql.models import (
     Reaped,
     Redriven,
     RemoveOutcome,
+    Reserved,
     Schedule,
     Scheduled,
     Semaphore,
@@ -33,23 +35,27 @@ from pyqueue_sql.models import (
     Subscription,
     WorkerState,
     to_messages,
+    to_reserved,
 )
-from pyqueue_sql.options import plain, render, to_json
+from pyqueue_sql.options import plain, render, to_json, to_list
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
-Argument = Literal["text", "json", "bytes", "integer", "bigint", "numeric"]
 
 
 class Column(NamedTuple):
-    """A column of an answer, with its type where that is neither text nor bytes nor a plain integer."""
+    """A parameter, or a column of an answer, with its type."""
 
     name: str
     type: str
-    """json, number, count, boolean, timestamp, or the empty string; an absent one is always null."""
+    """Of a parameter: text, json, bytes, integer, bigint or numeric. Of a column: json, bytes, number, count,
+    boolean, timestamp, or the empty string for text and plain integers; an absent one is always null."""
 
 
-def _columns(text: str) -> tuple[Column, ...]:
+def columns(text: str) -> tuple[Column, ...]:
+    """Return columns or parameters: names, each with its type behind it, and commas between them."""
+    if not text:
+        return ()
     parts = (one.strip().partition(" ") for one in text.split(","))
     return tuple(Column(name, type_) for name, _, type_ in parts)
 
@@ -59,7 +65,7 @@ class Routine:
     """A routine, one object for each way to call it, so that what is made of it is made once."""
 
     name: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Column, ...]
     columns: tuple[Column, ...]
     defaults: int = 0
     """How many of its last parameters are left to their defaults."""
@@ -88,101 +94,116 @@ class Call(NamedTuple, Generic[T]):
     result: Callable[[Sequence[Row]], T]
 
 
-_MESSAGE = _columns(
-    "p_kind, p_key, payload json, payload_bytes, headers json, priority, scheduled_at,"
-    " scheduled_at_initially, created_at, reserved_at, attempts, reserved_by"
+_COMMON = (
+    "p_kind, p_key, payload json, payload_bytes bytes, headers json, priority, scheduled_at,"
+    " scheduled_at_initially, created_at, reserved_at, attempts, reserved_by, "
 )
-_RESERVED = (*_MESSAGE, Column("receipt", ""))
-_SEEN = (*_MESSAGE, Column("receipt", "absent"), Column("state", ""))
-_PUSHED = _columns("p_kind, p_key, scheduled_at, outcome")
-_PUSHED_MANY = _columns("p_key, outcome")
-_OUTCOME = _columns("receipt, outcome")
-_KIND = _columns(
+_MESSAGE = columns(_COMMON + "receipt absent, state absent, errors json")
+_RESERVED = columns(_COMMON + "receipt, state absent, errors json")
+_SEEN = columns(_COMMON + "receipt absent, state, errors json")
+_PUSHED = columns("p_kind, p_key, scheduled_at, outcome")
+_PUSHED_MANY = columns("p_key, outcome")
+_OUTCOME = columns("receipt, outcome")
+_KIND = columns(
     "p_kind, timeout_seconds number, max_attempts, backoff_seconds number, backoff_factor number,"
     " backoff_max_seconds number, jitter number, dead_letter_kind, paused boolean,"
     " dedup_seconds number, history_seconds number, payload_shape json, draining boolean,"
     " expires_seconds number, max_reserved, rate_per_second number, filter_index boolean, log_seconds number"
 )
-_STATS = _columns(
+_STATS = columns(
     "p_kind, paused boolean, ready count, scheduled count, reserved count, expired count, waiting count,"
     " total count, next_at timestamp, oldest_ready_seconds number, pushed_total count, reserved_total count,"
     " popped_total count, acked_total count, nacked_total count, moved_total count, dead_total count,"
     " expired_total count, draining boolean"
 )
-_ENDED = _columns(
-    "p_kind, p_key, entry, outcome, to_kind, payload json, payload_bytes, headers json, priority,"
+_ENDED = columns(
+    "p_kind, p_key, entry, outcome, to_kind, payload json, payload_bytes bytes, headers json, priority,"
     " scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors json,"
     " result json"
 )
-_CHANGED = _columns("changed boolean")
-_LISTENING = _columns("p_kind, channel, ready boolean, next_at, next_seconds number")
-_HEARTBEAT = _columns("worker, alive boolean, started_at, heartbeat_at, expires_at, reaps boolean")
-_WORKER = _columns(
+_CHANGED = columns("changed boolean")
+_LISTENING = columns("p_kind, channel, ready boolean, next_at, next_seconds number")
+_HEARTBEAT = columns("worker, alive boolean, started_at, heartbeat_at, expires_at, reaps boolean")
+_WORKER = columns(
     "worker, kinds json, info json, started_at timestamp, heartbeat_at timestamp, timeout_seconds number,"
     " by_session boolean, alive boolean, reserved count"
 )
 
-_PUSH = Routine("queue_push", ("text", "text", "json", "json"), _PUSHED)
-_PUSH_BYTES = Routine("queue_push_bytes", ("text", "text", "bytes", "json"), _PUSHED)
-_PUSH_MANY = Routine("queue_push_many", ("text", "json", "json"), _PUSHED_MANY)
-_RESERVE = Routine("queue_reserve", ("text", "text", "integer", "json"), _RESERVED)
-_POP = Routine("queue_pop", ("text", "integer"), _MESSAGE, defaults=1)
-_POP_WITH = Routine("queue_pop", ("text", "integer", "json"), _MESSAGE)
-_EXTEND = Routine("queue_extend", ("text", "numeric"), _OUTCOME)
-_EXTEND_MANY = Routine("queue_extend_many", ("json", "numeric"), _OUTCOME)
-_ACK = Routine("queue_ack", ("text",), _OUTCOME, defaults=1)
-_ACK_WITH = Routine("queue_ack", ("text", "json"), _OUTCOME)
-_ACK_MANY = Routine("queue_ack_many", ("json",), _OUTCOME, defaults=1)
-_ACK_MANY_WITH = Routine("queue_ack_many", ("json", "json"), _OUTCOME)
-_NACK = Routine("queue_nack", ("text", "json"), _OUTCOME)
-_NACK_MANY = Routine("queue_nack_many", ("json", "json"), _OUTCOME)
-_MOVE = Routine("queue_move", ("text", "text", "json"), _OUTCOME)
-_MOVE_MANY = Routine("queue_move_many", ("json", "json"), _OUTCOME)
-_GET = Routine("queue_get", ("text", "text"), _SEEN)
-_PEEK = Routine("queue_peek", ("text", "integer"), _SEEN, defaults=1)
-_PEEK_WITH = Routine("queue_peek", ("text", "integer", "json"), _SEEN)
-_REMOVE = Routine("queue_remove", ("text", "text"), _columns("outcome"), scalar=True)
-_PURGE = Routine("queue_purge", ("text", "bigint"), _columns("purged count"), scalar=True)
-_DEFINE = Routine("queue_define", ("text", "json"), _KIND)
-_DROP = Routine("queue_drop", ("text",), _KIND)
-_PAUSE = Routine("queue_pause", ("text",), _CHANGED, scalar=True)
-_RESUME = Routine("queue_resume", ("text",), _CHANGED, scalar=True)
-_REDRIVE = Routine("queue_redrive", ("text", "bigint"), _columns("went count, stayed count"))
-_PRUNE = Routine("queue_prune", ("bigint",), _columns("pruned count"), scalar=True)
-_WAIT = Routine("queue_wait", ("json", "numeric"), _columns("p_kind"))
-_LISTEN = Routine("queue_listen", ("json",), _LISTENING)
-_BEAT = Routine("queue_heartbeat", ("text", "json"), _HEARTBEAT)
-_REAP = Routine("queue_reap", (), _columns("worker, freed count"))
-_WORKERS = Relation("queue_workers", _WORKER, order="worker")
-_DRAIN = Routine("queue_drain", ("text",), _CHANGED, scalar=True)
-_REPLAY = Routine("queue_replay", ("text", "json"), _columns("went count, stayed count"))
-_SUBSCRIBE = Routine("queue_subscribe", ("text", "text"), _CHANGED, scalar=True)
-_UNSUBSCRIBE = Routine("queue_unsubscribe", ("text", "text"), _CHANGED, scalar=True)
-_PUBLISH = Routine("queue_publish", ("text", "text", "json", "json"), _PUSHED)
-_SUBSCRIPTIONS = Relation(
-    "queue_subscriptions", _columns("pattern, p_kind, subscribed_at timestamp"), order="pattern, p_kind"
+_PUSH = Routine("queue_push", columns("kind text, key text, payload json, options json"), _PUSHED)
+_PUSH_BYTES = Routine(
+    "queue_push_bytes", columns("kind text, key text, payload_bytes bytes, options json"), _PUSHED
 )
-_SCHEDULE = Routine("queue_schedule", ("text", "text", "json", "json"), _columns("name, p_kind, next_at"))
+_PUSH_MANY = Routine("queue_push_many", columns("kind text, messages json, options json"), _PUSHED_MANY)
+_RESERVE = Routine(
+    "queue_reserve", columns("kind text, worker text, max_messages integer, options json"), _RESERVED
+)
+_POP = Routine("queue_pop", columns("kind text, max_messages integer"), _MESSAGE, defaults=1)
+_POP_WITH = Routine("queue_pop", columns("kind text, max_messages integer, options json"), _MESSAGE)
+_EXTEND = Routine("queue_extend", columns("receipt text, seconds numeric"), _OUTCOME)
+_EXTEND_MANY = Routine("queue_extend_many", columns("receipts json, seconds numeric"), _OUTCOME)
+_ACK = Routine("queue_ack", columns("receipt text"), _OUTCOME, defaults=1)
+_ACK_WITH = Routine("queue_ack", columns("receipt text, options json"), _OUTCOME)
+_ACK_MANY = Routine("queue_ack_many", columns("receipts json"), _OUTCOME, defaults=1)
+_ACK_MANY_WITH = Routine("queue_ack_many", columns("receipts json, options json"), _OUTCOME)
+_NACK = Routine("queue_nack", columns("receipt text, options json"), _OUTCOME)
+_NACK_MANY = Routine("queue_nack_many", columns("receipts json, options json"), _OUTCOME)
+_MOVE = Routine("queue_move", columns("receipt text, to_kind text, options json"), _OUTCOME)
+_MOVE_MANY = Routine("queue_move_many", columns("moves json, options json"), _OUTCOME)
+_GET = Routine("queue_get", columns("kind text, key text"), _SEEN)
+_PEEK = Routine("queue_peek", columns("kind text, max_messages integer"), _SEEN, defaults=1)
+_PEEK_WITH = Routine("queue_peek", columns("kind text, max_messages integer, options json"), _SEEN)
+_REMOVE = Routine("queue_remove", columns("kind text, key text"), columns("outcome"), scalar=True)
+_PURGE = Routine(
+    "queue_purge", columns("kind text, max_messages bigint"), columns("purged count"), scalar=True
+)
+_DEFINE = Routine("queue_define", columns("kind text, options json"), _KIND)
+_DROP = Routine("queue_drop", columns("kind text"), _KIND)
+_PAUSE = Routine("queue_pause", columns("kind text"), _CHANGED, scalar=True)
+_RESUME = Routine("queue_resume", columns("kind text"), _CHANGED, scalar=True)
+_REDRIVE = Routine(
+    "queue_redrive", columns("kind text, max_messages bigint"), columns("went count, stayed count")
+)
+_PRUNE = Routine("queue_prune", columns("max_rows bigint"), columns("pruned count"), scalar=True)
+_WAIT = Routine("queue_wait", columns("kinds json, timeout_seconds numeric"), columns("p_kind"))
+_LISTEN = Routine("queue_listen", columns("kinds json"), _LISTENING)
+_BEAT = Routine("queue_heartbeat", columns("worker text, options json"), _HEARTBEAT)
+_REAP = Routine("queue_reap", (), columns("worker, freed count"))
+_WORKERS = Relation("queue_workers", _WORKER, order="worker")
+_DRAIN = Routine("queue_drain", columns("kind text"), _CHANGED, scalar=True)
+_REPLAY = Routine("queue_replay", columns("kind text, filter json"), columns("went count, stayed count"))
+_SUBSCRIBE = Routine("queue_subscribe", columns("pattern text, kind text"), _CHANGED, scalar=True)
+_UNSUBSCRIBE = Routine("queue_unsubscribe", columns("pattern text, kind text"), _CHANGED, scalar=True)
+_PUBLISH = Routine("queue_publish", columns("topic text, key text, payload json, options json"), _PUSHED)
+_SUBSCRIPTIONS = Relation(
+    "queue_subscriptions", columns("pattern, p_kind, subscribed_at timestamp"), order="pattern, p_kind"
+)
+_SCHEDULE = Routine(
+    "queue_schedule",
+    columns("name text, kind text, payload json, options json"),
+    columns("name, p_kind, next_at"),
+)
 _GROUP = Routine(
-    "queue_group", ("text", "text", "json", "json"), _columns("group_name, state, members count, done count")
+    "queue_group",
+    columns("name text, then_kind text, then_payload json, options json"),
+    columns("group_name, state, members count, done count"),
 )
 _GROUPS = Relation(
     "queue_groups",
-    _columns(
+    columns(
         "group_name, then_kind, state, members count, done count, dead count, created_at timestamp,"
         " finished_at timestamp"
     ),
     order="group_name",
 )
-_SEMAPHORE = Routine("queue_semaphore", ("text", "bigint"), _columns("name, capacity"))
+_SEMAPHORE = Routine("queue_semaphore", columns("name text, capacity bigint"), columns("name, capacity"))
 _SEMAPHORES = Relation(
-    "queue_semaphores", _columns("name, capacity count, held count, waiting count"), order="name"
+    "queue_semaphores", columns("name, capacity count, held count, waiting count"), order="name"
 )
-_UNSCHEDULE = Routine("queue_unschedule", ("text",), _CHANGED, scalar=True)
-_TICK = Routine("queue_tick", (), _columns("ticked count"), scalar=True)
+_UNSCHEDULE = Routine("queue_unschedule", columns("name text"), _CHANGED, scalar=True)
+_TICK = Routine("queue_tick", (), columns("ticked count"), scalar=True)
 _SCHEDULES = Relation(
     "queue_schedules",
-    _columns(
+    columns(
         "name, p_kind, payload json, push_options json, rule json, catch_up, paused boolean, until timestamp,"
         " next_at timestamp, last_at timestamp"
     ),
@@ -190,17 +211,17 @@ _SCHEDULES = Relation(
 )
 _READ = Routine(
     "queue_read",
-    ("text", "text", "integer", "json"),
-    _columns(
-        "position, event, topic, p_kind, p_key, entry, payload json, payload_bytes, headers json, to_kind,"
-        " created_at"
+    columns("name text, reader text, max_messages integer, options json"),
+    columns(
+        "position, event, topic, p_kind, p_key, entry, payload json, payload_bytes bytes, headers json,"
+        " to_kind, created_at"
     ),
 )
-_READ_ACK = Routine("queue_read_ack", ("text", "bigint"), _columns("reader, position"))
-_READ_END = Routine("queue_read_end", ("text",), _CHANGED, scalar=True)
+_READ_ACK = Routine("queue_read_ack", columns("reader text, position bigint"), columns("reader, position"))
+_READ_END = Routine("queue_read_end", columns("reader text"), _CHANGED, scalar=True)
 _READERS = Relation(
     "queue_readers",
-    _columns("reader, name, events, position, behind count, missed, created_at timestamp"),
+    columns("reader, name, events, position, behind count, missed, created_at timestamp"),
     order="reader",
 )
 _STATS_OF_ALL = Relation("queue_stats", _STATS, order="p_kind")
@@ -229,7 +250,7 @@ def _pushed(rows: Sequence[Row]) -> Pushed:
 
 
 def _message(rows: Sequence[Row]) -> Message | None:
-    return Message(*rows[0]) if rows else None
+    return to_messages(rows)[0] if rows else None
 
 
 def _outcome(rows: Sequence[Row]) -> Outcome:
@@ -253,7 +274,11 @@ def _stats(rows: Sequence[Row]) -> list[Stats]:
 
 
 def _ended(rows: Sequence[Row]) -> list[Ended]:
-    return [Ended(*row) for row in rows]
+    place = [column.name for column in _ENDED].index("errors")
+    found = [[*row] for row in rows]
+    for row in found:
+        row[place] = tuple(row[place] or ())
+    return [Ended(*row) for row in found]
 
 
 def _waited(rows: Sequence[Row]) -> str | None:
@@ -324,6 +349,15 @@ def _scalar(rows: Sequence[Row]) -> Any:
     return rows[0][0]
 
 
+def _receipts(receipts: Iterable[str]) -> str:
+    return to_json(to_list("receipts", receipts, str, "text", InvalidReceipt))
+
+
+def _mappings(name: str, given: Iterable[Mapping[str, Any]]) -> str:
+    found: list[Mapping[str, Any]] = to_list(name, given, Mapping, "a mapping, such as {'key': …},")
+    return to_json([plain(one, _NULLABLE) for one in found])
+
+
 def push(kind: str, key: str | None, payload: Any, options: Mapping[str, Any]) -> Call[Pushed]:
     """Put one message."""
     return Call(_PUSH, (kind, key, to_json(payload), render(options)), _pushed)
@@ -342,15 +376,15 @@ def push_many(
     def pushed(rows: Sequence[Row]) -> list[Pushed]:
         return [Pushed(kind, key, None, outcome) for key, outcome in rows]
 
-    batch = to_json([plain(message, _NULLABLE) for message in messages])
+    batch = _mappings("messages", messages)
     return Call(_PUSH_MANY, (kind, batch, render(options)), pushed)
 
 
 def reserve(
     kind: str, worker: str | None, max_messages: int, options: Mapping[str, Any]
-) -> Call[list[Message]]:
+) -> Call[list[Reserved]]:
     """Take ready messages and hold them."""
-    return Call(_RESERVE, (kind, worker, max_messages, render(options)), to_messages)
+    return Call(_RESERVE, (kind, worker, max_messages, render(options)), to_reserved)
 
 
 def pop(kind: str, max_messages: int, options: Mapping[str, Any]) -> Call[list[Message]]:
@@ -368,7 +402,7 @@ def extend(receipt: str, seconds: float) -> Call[Outcome]:
 
 def extend_many(receipts: Iterable[str], seconds: float) -> Call[list[Outcome]]:
     """Keep many holds."""
-    return Call(_EXTEND_MANY, (to_json(list(receipts)), seconds), _outcomes)
+    return Call(_EXTEND_MANY, (_receipts(receipts), seconds), _outcomes)
 
 
 def ack(receipt: str, options: Mapping[str, Any]) -> Call[Outcome]:
@@ -379,7 +413,7 @@ def ack(receipt: str, options: Mapping[str, Any]) -> Call[Outcome]:
 
 def ack_many(receipts: Iterable[str], options: Mapping[str, Any]) -> Call[list[Outcome]]:
     """Say that many messages are done."""
-    batch = to_json(list(receipts))
+    batch = _receipts(receipts)
     given = render(options, _RESULTS)
     return Call(_ACK_MANY_WITH, (batch, given), _outcomes) if given else Call(_ACK_MANY, (batch,), _outcomes)
 
@@ -391,7 +425,7 @@ def nack(receipt: str, options: Mapping[str, Any]) -> Call[Outcome]:
 
 def nack_many(receipts: Iterable[str], options: Mapping[str, Any]) -> Call[list[Outcome]]:
     """Give many messages back for a later try."""
-    return Call(_NACK_MANY, (to_json(list(receipts)), render(options, _NULLABLE)), _outcomes)
+    return Call(_NACK_MANY, (_receipts(receipts), render(options, _NULLABLE)), _outcomes)
 
 
 def move(receipt: str, to_kind: str, options: Mapping[str, Any]) -> Call[Outcome]:
@@ -401,7 +435,7 @@ def move(receipt: str, to_kind: str, options: Mapping[str, Any]) -> Call[Outcome
 
 def move_many(moves: Iterable[Mapping[str, Any]], options: Mapping[str, Any]) -> Call[list[Outcome]]:
     """Hand many messages to their next kinds in one statement."""
-    batch = to_json([plain(one, _NULLABLE) for one in moves])
+    batch = _mappings("moves", moves)
     return Call(_MOVE_MANY, (batch, render(options, _NULLABLE)), _outcomes)
 
 
@@ -459,7 +493,7 @@ def prune(max_rows: int | None) -> Call[int]:
 
 
 def _kinds(kinds: str | Iterable[str]) -> str:
-    return to_json(kinds if isinstance(kinds, str) else list(kinds))
+    return to_json(kinds if isinstance(kinds, str) else to_list("kinds", kinds, str, "text"))
 
 
 def wait(kinds: str | Iterable[str], timeout_seconds: float | None) -> Call[str | None]:

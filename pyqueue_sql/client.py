@@ -23,6 +23,7 @@ from pyqueue_sql.models import (
     Reaped,
     Redriven,
     RemoveOutcome,
+    Reserved,
     Schedule,
     Scheduled,
     Semaphore,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     import psycopg
     import pymysql
     import sqlalchemy
+    from django.db.backends.base.base import BaseDatabaseWrapper  # pyright: ignore[reportMissingTypeStubs]
+    from django.utils.connection import ConnectionProxy  # pyright: ignore[reportMissingTypeStubs]
     from sqlalchemy.orm import Session, scoped_session
     from typing_extensions import TypeVar
 
@@ -58,7 +61,9 @@ if TYPE_CHECKING:
         | sqlalchemy.Connection
         | sqlalchemy.Engine
         | Session
-        | scoped_session[Any],
+        | scoped_session[Any]
+        | BaseDatabaseWrapper
+        | ConnectionProxy,
         default=Any,
     )
 else:
@@ -74,15 +79,17 @@ class Queue(Generic[C]):
 
     The caller owns the transaction: nothing here commits or rolls back, so that a push rides in the
     application's own transaction, together with what else the application did there, or not at all. That
-    holds for a connection of psycopg or PyMySQL, and for a connection and a session of SQLAlchemy, with their
-    savepoints. With `autocommit`, and over an engine, each call is a transaction of its own. The search path
-    of the connection has to lead to the schema that holds the queue; on MariaDB and MySQL its database has to
-    be the one.
+    holds for a connection of psycopg or PyMySQL, for a connection and a session of SQLAlchemy, with their
+    savepoints, and in Django's `atomic`. With `autocommit`, and over an engine, each call is a transaction
+    of its own. The search path of the connection has to lead to the schema that holds the queue; on MariaDB
+    and MySQL its database has to be the one.
 
     On MariaDB and MySQL a call that is a transaction of its own is made again, up to five times, where the
     server ended it as the victim of a deadlock or because a lock didn't come in time (1213, 1205). In a
-    transaction of the caller's both errors come through, and the caller makes the transaction again.
-    Connections there have to be in utf8mb4, which is the default of the drivers.
+    transaction of the caller's both errors come through, and the caller makes the transaction again; so they
+    do over a connection whose driver doesn't tell whether a transaction is open (mysqlclient below
+    SQLAlchemy). Connections there have to be in utf8mb4, which most drivers have by default (mysqlclient
+    wants charset=utf8mb4).
 
     A session joins by its `connection()`. What is pending in it is not flushed by a call, since no routine
     reads the application's tables: it is at the session's next flush or commit, in the same transaction. A
@@ -90,12 +97,14 @@ class Queue(Generic[C]):
     `Queue(session.connection(bind_arguments={"bind": engine}))`.
 
     Methods raise `QueueError`s for what the queue refuses; everything else is the exception of the driver, or
-    of SQLAlchemy where the call went through it. That a receipt is lost is an answer, not an error.
+    of SQLAlchemy or Django where the call went through it. That a receipt is lost is an answer, not an error.
 
     Args:
-        connection: a connection of psycopg 3 or PyMySQL; or a connection, an engine, a session or a scoped
-            session of SQLAlchemy, with one of them below it (postgresql+psycopg, mysql+pymysql,
-            mariadb+pymysql). How rows and cursors are made there doesn't matter.
+        connection: a connection of psycopg 3 or PyMySQL; a connection, an engine, a session or a scoped
+            session of SQLAlchemy, with any driver for PostgreSQL, MariaDB or MySQL below it (psycopg,
+            psycopg2, pg8000, PyMySQL, mysqlclient, MariaDB Connector/Python, …); or `django.db.connection`,
+            or one of `django.db.connections`. How rows, cursors, JSON and times are made there doesn't
+            matter.
 
     Raises:
         TypeError: it is something else. What isn't known yet (what a session is bound to, the character
@@ -169,7 +178,7 @@ class Queue(Generic[C]):
         *,
         timeout_seconds: float | None = None,
         where: Mapping[str, Any] | None = None,
-    ) -> list[Message]:
+    ) -> list[Reserved]:
         """Take ready messages; until the timeout nobody else gets them.
 
         Args:
@@ -459,7 +468,7 @@ class Queue(Generic[C]):
             **options: see `ScheduleOptions`.
 
         Returns:
-            When it is due first. Somebody has to call `tick` then.
+            When it is due first. A running worker calls `tick` then; without one somebody else has to.
         """
         return self._run(call.schedule(name, kind, payload, options))
 
@@ -470,7 +479,8 @@ class Queue(Generic[C]):
     def tick(self) -> int:
         """Push what the schedules are due for; returns how many messages were made.
 
-        Call it every second or so, from as many places as you like: an occurrence makes one message.
+        Workers do so. Without one call it every second or so, from as many places as you like: an occurrence
+        makes one message.
         """
         return self._run(call.tick())
 

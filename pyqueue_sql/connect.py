@@ -20,11 +20,24 @@ if TYPE_CHECKING:
 FORM = "postgresql://user:password@host:port/database"
 MYSQL_FORM = "mysql://user:password@host:port/database"
 READ_COMMITTED = "set session transaction isolation level read committed"
+_AWAY = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
+"""What PostgreSQL says where it can't let anybody in just now."""
+_REFUSED = frozenset({1044, 1045, 1049, 1130, 1227, 1698})
+"""What MariaDB and MySQL say to whom they won't let in: the login, the right or the database is wrong."""
 MYSQL = frozenset({"mysql", "mysql+pymysql", "mariadb", "mariadb+pymysql"})
 
 
 class ConnectionFailed(Exception):
-    """No connection could be made: the server isn't there or doesn't let us in, or the URL isn't one."""
+    """No connection could be made: the server isn't there or doesn't let us in, or the URL isn't one.
+
+    Args:
+        message: what is wrong.
+        away: whether the server may just be away for a while; else to try again is of no use.
+    """
+
+    def __init__(self, message: str, *, away: bool = False) -> None:
+        super().__init__(message)
+        self.away = away
 
 
 def is_mysql(url: str) -> bool:
@@ -65,7 +78,10 @@ def connect_postgresql(
     try:
         return psycopg.connect(autocommit=autocommit, **settings)
     except psycopg.OperationalError as error:
-        raise ConnectionFailed(without_password(str(error).strip(), url)) from None
+        said = str(error)
+        # libpq has no SQLSTATE of what a server says before it lets somebody in
+        away = "FATAL" not in said or any(phrase in said for phrase in _AWAY)
+        raise ConnectionFailed(without_password(said.strip(), url), away=away) from None
 
 
 def postgresql_settings(url: str, schema: str | None) -> dict[str, Any]:
@@ -105,7 +121,8 @@ def connect_mysql(
             autocommit=autocommit, program_name="pyqueue", init_command=first, **settings
         )
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
-        raise ConnectionFailed(without_password(str(error.args[-1]), url)) from None
+        away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
+        raise ConnectionFailed(without_password(str(error.args[-1]), url), away=away) from None
     if schema is not None:
         try:
             connection.select_db(schema)

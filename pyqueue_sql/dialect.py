@@ -1,58 +1,79 @@
 """What differs between the dialects: the text of a call, its parameters, its rows, and what errors mean.
 
-The only module with the SQL of calls. On PostgreSQL a routine is a function to select from, and the driver
-knows every type. On MariaDB and MySQL it is a procedure to be called with all of its parameters, and JSON,
-truth and time come back as text, integers and naive datetimes.
+The only module with the SQL of calls. On PostgreSQL a routine is a function to select from; on MariaDB and
+MySQL it is a procedure to be called with all of its parameters. Drivers, and their users' settings, differ in
+what they make of JSON, time and numbers; so JSON goes and comes as text, times come as integers where the
+server can say them so, and what is made of them is made here, the same for every driver.
 """
 
 from __future__ import annotations
 
 import base64
 import functools
+import itertools
 import json
 import math
-import sys
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeAlias
-
-import psycopg
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from pyqueue_sql.call import Call, Column, Relation, Routine, Row
-from pyqueue_sql.errors import InvalidParameter, QueueError, from_errno, from_sqlstate
+from pyqueue_sql.errors import InvalidParameter, InvalidReceipt, QueueError, from_errno, from_sqlstate
+from pyqueue_sql.models import Message, to_datetime
+from pyqueue_sql.options import shown
 
 Shape: TypeAlias = Routine | Relation
 
-_CASTS = {"integer": "::integer", "bigint": "::bigint", "numeric": "::numeric"}
-_FLOATS = {"number": "::float8"}
+STYLES: Final = ("format", "pyformat", "qmark", "numeric_dollar")
+"""How a driver's text may have its parameters, named as in PEP 249."""
+_CASTS = {
+    # not ::jsonb alone: a driver that asks for the type of a parameter would encode the text once more
+    "json": "%s::text::jsonb",
+    "integer": "%s::integer",
+    "bigint": "%s::bigint",
+    "numeric": "%s::float8",
+}
+_COLUMNS = {
+    "absent": "null",
+    "json": "{0}::text as {0}",
+    "number": "{0}::float8 as {0}",
+    "timestamp": "(extract(epoch from {0}) * 1000000)::bigint as {0}",
+}
 _BITS = {"integer": 31, "bigint": 63}
 _ROWS = 2**64 - 1
 """As many as MySQL can be asked for: there no limit has no other name."""
 
 
 @functools.cache
-def postgresql_text(what: Shape) -> str:
-    """Return the statement for psycopg."""
-    names = ", ".join(
-        "null" if column.type == "absent" else column.name + _FLOATS.get(column.type, "")
-        for column in what.columns
-    )
+def postgresql_text(what: Shape, style: str = "format") -> str:
+    """Return the statement for a driver of PostgreSQL."""
+    names = ", ".join(_COLUMNS.get(column.type, "{0}").format(column.name) for column in what.columns)
     if isinstance(what, Relation):
-        return _select(names, what, "%s::bigint")
-    arguments = ", ".join("%s" + _CASTS.get(one, "") for one in what.arguments)
-    return f"select {'*' if what.scalar else names} from {what.name}({arguments})"
+        return _styled(_select(names, what, "%s::bigint"), style)
+    arguments = ", ".join(_CASTS.get(one.type, "%s") for one in what.arguments)
+    return _styled(f"select {'*' if what.scalar else names} from {what.name}({arguments})", style)
 
 
 @functools.cache
-def mysql_text(what: Shape) -> str:
-    """Return the statement for PyMySQL and aiomysql."""
+def mysql_text(what: Shape, style: str = "format") -> str:
+    """Return the statement for a driver of MariaDB and MySQL."""
     if isinstance(what, Relation):
-        return _select(", ".join(column.name for column in what.columns), what, "%s")
+        return _styled(_select(", ".join(column.name for column in what.columns), what, "%s"), style)
     # not as the drivers quote bytes: that depends on their settings and on the sql_mode
-    given = ["from_base64(%s)" if one == "bytes" else "%s" for one in what.arguments]
+    given = ["from_base64(%s)" if one.type == "bytes" else "%s" for one in what.arguments]
     given += ["null"] * what.defaults
-    return f"call {what.name}({', '.join(given)})"
+    return _styled(f"call {what.name}({', '.join(given)})", style)
+
+
+def _styled(text: str, style: str) -> str:
+    if style == "qmark":
+        return text.replace("%s", "?")
+    if style == "numeric_dollar":
+        numbers = itertools.count(1)
+        return re.sub("%s", lambda _: f"${next(numbers)}", text)
+    return text
 
 
 def _select(names: str, what: Relation, rows: str) -> str:
@@ -64,45 +85,95 @@ def _select(names: str, what: Relation, rows: str) -> str:
     return f"{text} limit {rows}" if what.limit else text
 
 
-def mysql_params(call: Call[Any]) -> tuple[object, ...]:
-    """Return the parameters for PyMySQL and aiomysql.
-
-    Numbers are checked here, because the server fits an argument to its parameter in the caller's sql_mode,
-    in which the nearest number may do.
+def postgresql_params(call: Call[Any]) -> tuple[object, ...]:
+    """Return the parameters for a driver of PostgreSQL.
 
     Raises:
-        InvalidParameter: it is no number, or beyond its type.
-        UnicodeEncodeError: text with a lone surrogate.
+        InvalidParameter: one is not of its type.
     """
-    what = call.what
+    return tuple(map(_checked, _parameters(call.what), call.params))
+
+
+def mysql_params(call: Call[Any]) -> tuple[object, ...]:
+    """Return the parameters for a driver of MariaDB and MySQL.
+
+    Raises:
+        InvalidParameter: one is not of its type.
+    """
+    given = list(map(_checked, _parameters(call.what), call.params))
+    if isinstance(call.what, Routine):
+        return tuple(
+            base64.b64encode(value).decode("ascii") if one.type == "bytes" and value is not None else value
+            for one, value in zip(call.what.arguments, given, strict=True)
+        )
+    if call.what.limit and given[-1] is None:
+        given[-1] = _ROWS
+    return tuple(given)
+
+
+@functools.cache
+def _parameters(what: Shape) -> tuple[Column, ...]:
     if isinstance(what, Routine):
-        return tuple(map(_argument, what.arguments, call.params))
-    *rest, last = call.params or (None,)
-    if not what.limit:
-        return tuple(_argument("text", one) for one in call.params)
-    last = _ROWS if last is None else _number("bigint", last)
-    if last < 0:
-        raise InvalidParameter(f"number of rows {last}: at least 0")
-    return (*(_argument("text", one) for one in rest), last)
+        return what.arguments
+    where = tuple(Column(name.removeprefix("p_"), "text") for name in what.where)
+    return (*where, Column("max_messages", "rows")) if what.limit else where
 
 
-def _argument(type_: str, value: Any) -> object:
-    if value is None:
-        return None
+def _checked(parameter: Column, value: Any) -> Any:
+    """Return a value that is of the type of its parameter.
+
+    What isn't would be refused by some servers, fitted by others in the caller's sql_mode, and reported by
+    each driver in words of its own.
+    """
+    name, type_ = parameter
+    if value is None or type_ == "json":
+        return value
+    if type_ == "text":
+        return _text(name, value)
     if type_ == "bytes":
-        return base64.b64encode(value).decode("ascii")
-    if type_ in ("integer", "bigint", "numeric"):
-        return _number(type_, value)
-    if isinstance(value, str) and not value.isascii():
-        value.encode()
+        return _bytes(name, value)
+    return _number(name, type_, value)
+
+
+def _bytes(name: str, value: object) -> bytes:
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise InvalidParameter(f"{name} {shown(value)}: bytes are wanted")
+    return bytes(cast("bytes", value))
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        error = InvalidReceipt if name == "receipt" else InvalidParameter
+        raise error(f"{name} {shown(value)}: text is wanted{_hint(name, value)}")
+    if "\0" in value:
+        raise InvalidParameter(f"{name} {shown(value)}: text without the character NUL is wanted")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidParameter(
+                f"{name} {shown(value)}: no text for a database, {error.reason}"
+            ) from error
     return value
 
 
-def _number(type_: str, value: Any) -> Any:
+def _hint(name: str, value: Any) -> str:
+    if isinstance(value, Message):
+        return ", such as its receipt" if name == "receipt" else ""
+    if name == "key":
+        return " or None for a key that is made; the payload comes after it, or as payload=…"
+    if name == "worker" and isinstance(value, int):
+        return "; how many messages is max_messages=…"
+    return ""
+
+
+def _number(name: str, type_: str, value: Any) -> Any:
     if not isinstance(value, int) and not (isinstance(value, float | Decimal) and math.isfinite(value)):
-        raise InvalidParameter(f'number "{str(value)[:40]}": a finite number is wanted')
-    if type_ in _BITS and not -(2 ** _BITS[type_]) <= value < 2 ** _BITS[type_]:
-        raise InvalidParameter(f"number {str(value)[:40]}: out of the range of {type_}")
+        raise InvalidParameter(f"{name} {shown(value)}: a finite number is wanted")
+    bits = _BITS.get("bigint" if type_ == "rows" else type_)
+    if bits and not (0 if type_ == "rows" else -(2**bits)) <= value < 2**bits:
+        wanted = f"0 to {2**bits - 1}" if type_ == "rows" else f"{-(2**bits)} to {2**bits - 1}"
+        raise InvalidParameter(f"{name} {shown(value)}: must be {wanted}")
     return value
 
 
@@ -112,15 +183,43 @@ def _to_aware(value: datetime) -> datetime:
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "json": json.loads,
+    "bytes": bytes,
     "number": float,
     "count": int,
     "boolean": bool,
-    "timestamp": _to_aware,
 }
+_OF_POSTGRESQL = {**_CONVERSIONS, "timestamp": to_datetime}
+_OF_MYSQL = {**_CONVERSIONS, "timestamp": _to_aware}
+
+
+def postgresql_rows(what: Shape, rows: Sequence[Sequence[Any]]) -> list[Row]:
+    """Return rows with the values that the models have.
+
+    Args:
+        what: what was called.
+        rows: the driver's.
+    """
+    conversions = _conversions(what.columns)
+
+    def convert(row: Sequence[Any]) -> Row:
+        values = list(row)
+        for place, conversion in conversions:
+            if values[place] is not None:
+                values[place] = conversion(values[place])
+        return tuple(values)
+
+    return [convert(row) for row in rows]
+
+
+@functools.cache
+def _conversions(columns: tuple[Column, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
+    return [
+        (place, _OF_POSTGRESQL[one.type]) for place, one in enumerate(columns) if one.type in _OF_POSTGRESQL
+    ]
 
 
 def mysql_rows(what: Shape, description: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[Row]:
-    """Return rows as PostgreSQL's driver gives them.
+    """Return rows with the values that the models have.
 
     Args:
         what: what was called.
@@ -142,9 +241,7 @@ def _converter(columns: tuple[Column, ...], names: tuple[str, ...]) -> Callable[
             f"the answer has no column {', '.join(missing)}: is the queue there as new as this?"
         )
     order = [-1 if one.type == "absent" else names.index(one.name) for one in columns]
-    conversions = [
-        (place, _CONVERSIONS[one.type]) for place, one in enumerate(columns) if one.type in _CONVERSIONS
-    ]
+    conversions = [(place, _OF_MYSQL[one.type]) for place, one in enumerate(columns) if one.type in _OF_MYSQL]
 
     def convert(row: Row) -> Row:
         row = (*row, None)
@@ -170,6 +267,8 @@ class Failure(NamedTuple):
     """Whether the connection is gone."""
     victim: bool = False
     """Whether the server undid the call in favour of another, so that it can be made again."""
+    begun: bool = False
+    """Whether a transaction has begun already, so that its isolation can't be changed."""
 
 
 _MISSING_SQLSTATES = {"42883", "42P01", "3F000"}
@@ -179,64 +278,96 @@ _ENDED = {1053, 1077, 1078, 1079, 1927, 3169, 4031}
 # 1153 is a packet that was too large, after which the server ends it; 0 is PyMySQL's for one that is closed
 _LOST = {0, 1153, *range(1158, 1162), 1184, 2006, 2013, 2014, 2055, *_ENDED}
 _VICTIM = {1205, 1213}
-SERVER_STATUS_IN_TRANS = 1
+_POSTGRESQL = {"psycopg", "psycopg2", "asyncpg", "pg8000"}
+_MYSQL = {"pymysql", "MySQLdb", "asyncmy", "mariadb", "mysql"}  # aiomysql's errors are those of PyMySQL
+"""The packages of drivers, by what tells causes apart there: the SQLSTATE, or a number."""
+_AROUND = {"sqlalchemy", "django"}
+"""Packages with exceptions around those of a driver."""
+_BEGUN = 1568
+_IN_TRANS, _AUTOCOMMIT = 1, 2
+"""Of the status that the server sends with each answer."""
 
 
 def cause(error: BaseException) -> BaseException:
-    """Return what the driver raised: the exception in SQLAlchemy's, or itself."""
-    return getattr(error, "orig", None) or error
+    """Return what the driver raised: the exception in SQLAlchemy's or Django's, or itself."""
+    while inner := getattr(error, "orig", None) or (error.__cause__ if _packages(error) & _AROUND else None):
+        error = inner
+    return error
+
+
+def _packages(error: BaseException) -> set[str]:
+    return {one.__module__.partition(".")[0] for one in type(error).__mro__}
 
 
 def failure(error: BaseException) -> Failure | None:
     """Return what an exception means, or None where it is no driver's.
 
     Args:
-        error: the driver's, or SQLAlchemy's around it.
+        error: the driver's, or SQLAlchemy's or Django's around it.
     """
     error = cause(error)
-    if isinstance(error, psycopg.Error):
+    packages = _packages(error)
+    if packages & _POSTGRESQL:
         return _postgresql_failure(error)
-    pymysql = sys.modules.get("pymysql.err")  # aiomysql's errors are these too
-    if pymysql is not None and isinstance(error, pymysql.Error):
-        return _mysql_failure(error)
-    return None
+    return _mysql_failure(error) if packages & _MYSQL else None
 
 
-def _postgresql_failure(error: psycopg.Error) -> Failure:
-    message = error.diag.message_primary or str(error).strip()
-    refusal = from_sqlstate(error.sqlstate, message)
-    if refusal is None and isinstance(error, psycopg.DataError) and error.sqlstate is None:
-        refusal = InvalidParameter(str(error))
-    lost = isinstance(error, psycopg.OperationalError) and (error.sqlstate or "08")[:2] in ("08", "57")
-    return Failure(message, refusal, missing=error.sqlstate in _MISSING_SQLSTATES, lost=lost)
+def _fields(error: BaseException) -> dict[str, str]:
+    """Return what pg8000 says of an error, by the letters of the protocol."""
+    none: dict[str, str] = {}
+    return next((cast("dict[str, str]", one) for one in error.args if isinstance(one, dict)), none)
+
+
+def _postgresql_failure(error: BaseException) -> Failure:
+    fields = _fields(error)
+    sqlstate = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or fields.get("C")
+    primary = getattr(getattr(error, "diag", None), "message_primary", None) or fields.get("M")
+    message = str(primary or (error.args and error.args[0]) or type(error).__name__).strip()
+    # psycopg has the class OperationalError for what only the server's operator can mend, asyncpg none
+    lost = any(one.__name__ in ("OperationalError", "PostgresConnectionError") for one in type(error).__mro__)
+    return Failure(
+        message,
+        from_sqlstate(sqlstate, message),
+        missing=sqlstate in _MISSING_SQLSTATES,
+        lost=lost and (sqlstate or "08")[:2] in ("08", "57"),
+    )
 
 
 def _mysql_failure(error: BaseException) -> Failure:
     number, message = error.args if len(error.args) == 2 else (None, str(error))
+    number = getattr(error, "errno", None) or number  # of MariaDB's connector and of MySQL's
+    message = str(getattr(error, "msg", None) or message or type(error).__name__)
     return Failure(
-        str(message) or type(error).__name__,
-        from_errno(number, str(message)),
+        message,
+        from_errno(number, message),
         missing=number in _MISSING,
         lost=number in _LOST,
         victim=number in _VICTIM,
+        begun=number == _BEGUN,
     )
 
 
 def mysql_is_in_transaction(connection: Any) -> bool:
-    """Whether this connection of PyMySQL or aiomysql has a transaction open."""
-    return bool((connection.server_status or 0) & SERVER_STATUS_IN_TRANS)
+    """Whether this connection of a driver has a transaction open, as far as it tells: mysqlclient doesn't."""
+    return bool(_status(connection) & _IN_TRANS)
 
 
 def mysql_is_own(connection: Any) -> bool:
-    """Whether a call over this connection of PyMySQL or aiomysql would be a transaction of its own."""
-    return connection.get_autocommit() and not mysql_is_in_transaction(connection)
+    """Whether a call over this connection of a driver is known to be a transaction of its own."""
+    return bool(_status(connection) & _AUTOCOMMIT) and not mysql_is_in_transaction(connection)
+
+
+def _status(connection: Any) -> int:
+    return getattr(connection, "server_status", None) or 0
 
 
 def check_mysql(connection: Any) -> None:
-    """Refuse a connection of PyMySQL or aiomysql that can't carry every character.
+    """Refuse a connection of a driver of MariaDB or MySQL that can't carry every character.
 
     Raises:
         TypeError: it is one. The server would replace what it can't carry by question marks, and say nothing.
     """
-    if connection.charset != "utf8mb4":
-        raise TypeError(f"a connection in utf8mb4 is wanted, charset=utf8mb4; not in {connection.charset}")
+    charset = getattr(connection, "character_set_name", None) or connection.charset
+    charset = charset() if callable(charset) else charset
+    if charset != "utf8mb4":
+        raise TypeError(f"a connection in utf8mb4 is wanted, charset=utf8mb4; not in {charset}")

@@ -98,6 +98,8 @@ def from_sqlstate(sqlstate: str | None, message: str) -> QueueError | None:
         message: what the server said.
     """
     cause = _BY_SQLSTATE.get(sqlstate or "")
+    if cause is not None and cause.sqlstate != sqlstate and len(message) > 200:
+        message = message[:199] + "…"  # the server repeats a number of a thousand digits
     return None if cause is None else cause(message)
 
 

@@ -1,8 +1,7 @@
 """Install, upgrade and downgrade the schema: Alembic, with a version table of our own.
 
 An application's own `alembic upgrade head` neither sees nor touches any of it. One whose autogenerate
-compares the database with its models passes `include_name=pyqueue_sql.migrate.include_name` to Alembic's
-`context.configure`.
+compares the database with its models has pyqueue_sql.alembic.include_object in its env.py.
 """
 
 from __future__ import annotations
@@ -12,66 +11,55 @@ import threading
 from collections.abc import Callable
 from typing import Any, TextIO
 
+import sqlalchemy
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import Connection
 
 from pyqueue_sql import migrate_mysql, migrate_postgresql
 from pyqueue_sql.connect import is_mysql
-from pyqueue_sql.revision import DIALECTS, MIGRATIONS
+from pyqueue_sql.errors import MigrationError
+from pyqueue_sql.release import release
+from pyqueue_sql.revision import DIALECTS, MIGRATIONS, VERSION_TABLE
 
-VERSION_TABLE = "queue_version"
-TABLES = frozenset(
+NEVER_RELEASED = frozenset(
     {
-        "delayed_queue",
-        "queue_bucket",
-        "queue_claim",
-        "queue_count",
-        "queue_dedup",
-        "queue_gate",
-        "queue_group",
-        "queue_group_member",
-        "queue_group_slot",
-        "queue_hint",
-        "queue_history",
-        "queue_hold",
-        "queue_inbox",
-        "queue_kind",
-        "queue_log",
-        "queue_log_epoch",
-        "queue_log_gone",
-        "queue_log_known",
-        "queue_order",
-        "queue_order_waiting",
-        "queue_place",
-        "queue_reader",
-        "queue_recurring",
-        "queue_semaphore",
-        "queue_semaphore_slot",
-        "queue_semaphore_wait",
-        "queue_slot",
-        "queue_stage",
-        "queue_stage_done",
-        "queue_stage_part",
-        "queue_stream_part",
-        "queue_subscription",
-        "queue_term",
-        "queue_use",
-        "queue_worker",
-        VERSION_TABLE,
+        "0001_queue",
+        "0002_history",
+        "0002_history_identity",
+        "0002_history_tables",
+        "0003_innodb",
+        "0004_consumers",
+        "0004_consumers_tables",
+        "0005_staging",
+        "0005_staging_tables",
+        "0006_topics",
+        "0006_topics_tables",
+        "0007_groups",
+        "0007_groups_tables",
+        "0008_mission",
+        "0008_mission_kinds",
+        "0008_mission_tables",
     }
 )
-"""Of both dialects; each has some that the other has no need of."""
+"""Revisions of checkouts from before the first release."""
+UNRELEASED = (
+    "the queue that is installed here is of revision {}, from before the first release, and no upgrade leads "
+    "from there: work off its messages, remove it with what installed it (pyqueue downgrade base, in that "
+    "checkout) and upgrade then; or drop the schema or database that it is in"
+)
+UNKNOWN = (
+    "the queue that is installed here is of revision {}, which this version of pyqueue_sql doesn't know: "
+    "install the version that it comes from, or a newer one"
+)
+
+THEIRS = "alembic_version"
+"""The version table of an application's own migrations."""
 
 _alembic = threading.Lock()
 """Alembic's `context` and `op` are one for the process."""
-
-
-def include_name(name: str | None, type_: str, parent_names: Any) -> bool:  # noqa: ARG001
-    """Tell Alembic's autogenerate which tables are the application's: all but ours."""
-    return type_ != "table" or name not in TABLES
 
 
 def upgrade(
@@ -81,9 +69,15 @@ def upgrade(
     revision: str = "head",
     sql: bool = False,
     dialect: str | None = None,
+    optional: bool = False,
     output: TextIO | None = None,
-) -> None:
-    """Bring the schema to a revision, while producers and consumers go on.
+) -> list[str]:
+    """Bring the schema to a revision, while producers and consumers go on, and put right what differs.
+
+    Whatever routine, view, trigger, comment, role or right is missing or differs is made again, from any
+    state: after a restore without routines, say, or after a rename of the schema. Rights are given by our
+    roles: others than these and the owner, PUBLIC too, lose what they were granted on what is ours. A queue
+    that `sql/*/install.sql` or a branch of an application's migrations installed is taken over.
 
     It waits for another upgrade of the same schema to end. For a lock on one of our tables it waits a moment
     at a time (PostgreSQL 0.3 s, MariaDB and MySQL 1 s), so that the queue goes on in between, and it gives up
@@ -105,15 +99,19 @@ def upgrade(
         revision: an id, or `head`.
         sql: print the statements, and touch no database.
         dialect: what to print with `sql`, postgresql or mysql; None: that of the URL, postgresql without one.
+        optional: print also what some MariaDB and MySQL servers refuse: functions, the trigger of the inbox.
         output: where to; None: standard output.
+
+    Returns:
+        What was missing or differed, on top of the steps from one revision to another; nothing with `sql`.
 
     Raises:
         ConnectionFailed: no connection.
-        MigrationError: not on this server, or not in that schema, or not by this user; on MariaDB and MySQL
-            also a lock that stays.
+        MigrationError: not on this server, or not in that schema, or not by this user, or not from the
+            revision that is there; on MariaDB and MySQL also a lock that stays.
         psycopg.Error, pymysql.Error: what the server says.
     """
-    _go(command.upgrade, url, schema, revision, sql, dialect, output)
+    return _go(command.upgrade, url, schema, revision, sql, dialect, output, optional=optional)
 
 
 def downgrade(
@@ -152,59 +150,105 @@ def _go(
     sql: bool,
     dialect: str | None,
     output: TextIO | None,
-) -> None:
+    *,
+    optional: bool = False,
+) -> list[str]:
     # no URL in the configuration: what Alembic has it may print
-    config = Config(output_buffer=output or sys.stdout, attributes={"schema": schema})
+    config = Config(output_buffer=output or sys.stdout, attributes={"schema": schema, "optional": optional})
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "newline")
     if sql:
         config.attributes["dialect"] = dialect or (_server(url).DIALECT if url else DIALECTS[0])
+        scripts = ScriptDirectory.from_config(config)
+        for one in revision.split(":"):
+            _check(scripts, ("head", "base"), one)
         with _alembic:
             what(config, revision, sql=True)
-        return
+        return []
     if url is None:
         raise ValueError("a URL is needed")
     server = _server(url)
     scripts = ScriptDirectory.from_config(config)
     steps: list[str] = []
+    taken_over: list[str] = []
+    put_right: list[str] = []
+    fresh = False
 
     def step(connection: Connection, now: str | None) -> None:
-        steps[:] = _steps(scripts, what, now, revision, server.DIALECT)
+        nonlocal fresh
+        if now is None and what is command.upgrade:
+            now = _take_over(connection, scripts, server.DIALECT)
+            taken_over[:] = [f"taken over as {now}"] if now else []
+        fresh = now is None
+        steps[:] = _steps(scripts, what, now, revision)
         config.attributes["connection"] = connection
         with _alembic:
             what(config, steps[0])
+        if fresh:
+            settle(connection, _context(connection).get_current_revision())
+
+    def settle(connection: Connection, now: str | None) -> None:
+        if what is command.upgrade and now is not None:
+            put_right[:] = server.settle(connection, release(scripts, now, server.DIALECT), VERSION_TABLE)
 
     server.transaction(url, schema, VERSION_TABLE, step)
     while len(steps) > 1:
         server.let_calls_end(url)
         server.transaction(url, schema, VERSION_TABLE, step)
+    if fresh:
+        return []
+    # by itself, so that nobody waits for both: what was loaded is locked to the end of its transaction
+    server.transaction(url, schema, VERSION_TABLE, settle)
+    return [*taken_over, *put_right]
 
 
-def _steps(scripts: ScriptDirectory, what: Any, now: str | None, revision: str, dialect: str) -> list[str]:
+def _context(connection: Connection, table: str = VERSION_TABLE) -> MigrationContext:
+    return MigrationContext.configure(connection, opts={"version_table": table})
+
+
+def _take_over(connection: Connection, scripts: ScriptDirectory, dialect: str) -> str | None:
+    """Note the revision of a queue that somebody else installed, and return it; None where there is none.
+
+    It is the one that the application's migrations name, else the first: what sql/ has installed says itself
+    which it is.
+    """
+    [first] = scripts.get_bases()
+    current = "database()" if dialect == "mysql" else "current_schema()"
+    there = sqlalchemy.inspect(connection).get_table_names(
+        connection.scalar(sqlalchemy.text(f"select {current}"))
+    )
+    named = _context(connection, THEIRS).get_current_heads() if THEIRS in there else ()
+    ours = {script.revision for script in scripts.walk_revisions()}
+    found = next((one for one in named if one in ours), first)
+    if not release(scripts, found, dialect).tables <= set(there):
+        return None
+    context = _context(connection)
+    context.stamp(scripts, found)
+    return found
+
+
+def _steps(scripts: ScriptDirectory, what: Any, now: str | None, revision: str) -> list[str]:
     """Return where the steps lead, the last one to the revision; one step where nobody calls the queue.
 
-    What does nothing in the dialect is no step of its own.
+    Raises:
+        MigrationError: nobody here knows the revision that is there, or the one that is asked for.
     """
-    way = list(scripts.walk_revisions())
-    if what is command.upgrade:
-        way.reverse()
-    ids = [script.revision for script in way]
-    try:
-        found = scripts.get_revision(revision)
-    except CommandError:
-        found = None  # a relative one, or none: for Alembic to say
-    if found is None or now not in ids:
+    _check(scripts, ("head" if what is command.upgrade else "base",), revision)
+    way = [script.revision for script in scripts.walk_revisions()]
+    if now is not None and now not in way:
+        raise MigrationError((UNRELEASED if now in NEVER_RELEASED else UNKNOWN).format(now))
+    if now is None or revision == "base":
         return [revision]
-    first, last = ids.index(now), ids.index(found.revision)
-    steps: list[str] = []
-    busy = False
-    for at in range(first + 1, last + 1):
-        # going down it is the revision behind us that does something
-        does = dialect in way[at if what is command.upgrade else at - 1].module.dialects
-        if not steps or (does and busy):
-            steps.append(ids[at])
-            busy = does
-        else:
-            steps[-1] = ids[at]
-            busy = busy or does
-    return steps or [revision]
+    to = way[0] if revision == "head" else revision
+    first, last = way.index(now), way.index(to)
+    if what is command.upgrade:
+        return way[last:first][::-1] or [now]
+    if last < first:
+        raise MigrationError(f"the queue here is of revision {now}, which is older than {to}: upgrade")
+    return way[first + 1 : last + 1] or [now]
+
+
+def _check(scripts: ScriptDirectory, words: tuple[str, ...], revision: str) -> None:
+    allowed = (*words, *(script.revision for script in scripts.walk_revisions()))
+    if revision not in allowed:
+        raise MigrationError(f"revision: there is no {revision!r} to go to; allowed are {', '.join(allowed)}")

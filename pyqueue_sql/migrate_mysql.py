@@ -17,10 +17,13 @@ from sqlalchemy.pool import NullPool
 
 from pyqueue_sql.connect import connect
 from pyqueue_sql.errors import MigrationError
+from pyqueue_sql.reload_mysql import settle
 from pyqueue_sql.revision import quote
 
 if TYPE_CHECKING:
     import pymysql
+
+__all__ = ["DIALECT", "let_calls_end", "revision", "settle", "transaction"]
 
 DIALECT = "mysql"
 WAIT_S = 10

@@ -17,7 +17,10 @@ from sqlalchemy.pool import NullPool
 
 from pyqueue_sql.connect import connect
 from pyqueue_sql.errors import MigrationError
+from pyqueue_sql.reload_postgresql import settle
 from pyqueue_sql.revision import quote
+
+__all__ = ["DIALECT", "let_calls_end", "revision", "settle", "transaction"]
 
 DIALECT = "postgresql"
 OLDEST_SERVER = 140000
@@ -74,7 +77,7 @@ def transaction(
         step: takes the connection, and the revision that is there once it is our turn.
 
     Raises:
-        MigrationError: not on this server, or not in that schema.
+        MigrationError: not on this server, or not in that schema, where others may create, say.
         psycopg.Error: what the server says.
     """
     for tries_left in reversed(range(TRIES)):
@@ -82,7 +85,10 @@ def transaction(
             with _transaction(url) as connection:
                 _prepare(connection, schema)
                 step(connection, _revision(connection, table))
+                _refuse_intruders(connection)
             return
+        except psycopg.errors.InvalidSchemaDefinition as error:
+            raise MigrationError(f"{error.diag.message_primary}; {error.diag.message_hint}") from None
         except psycopg.errors.LockNotAvailable:
             if not tries_left:
                 raise
@@ -151,3 +157,13 @@ def _prepare(connection: sqlalchemy.Connection, schema: str | None) -> None:
     if not connection.scalar(there, {"name": name}):
         run(f"create schema {quote(name)}")
     run(f"set local search_path to {quote(name)}, pg_temp")
+
+
+def _refuse_intruders(connection: sqlalchemy.Connection) -> None:
+    """Refuse a schema in which others may create by now; an installation has asked before it began."""
+    home = "pg_catalog.quote_ident(pg_catalog.current_schema())"
+    if connection.scalar(sqlalchemy.text(f"select pg_catalog.to_regproc({home} || '._queue_intruders')")):
+        text = f"select i.fault, i.remedy from _queue_intruders({home}::pg_catalog.regnamespace::oid) i"
+        fault, remedy = connection.execute(sqlalchemy.text(text)).one()
+        if fault is not None:
+            raise MigrationError(f"{fault}; {remedy}")

@@ -6,10 +6,10 @@ Times are integers, microseconds since 1970-01-01 UTC, as in the tables; `to_dat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -64,9 +64,22 @@ class Message:
     attempts: int
     reserved_by: str | None
     receipt: str | None = None
-    """Names this delivery; only `reserve` gives one."""
+    """Names this delivery; only a `Reserved` one has it."""
     state: State | None = None
     """Where it stands; only `get` and `peek` say so."""
+    errors: tuple[Mapping[str, Any], ...] = ()
+    """The last ten errors, the newest last; each has at (microseconds), attempt, by and error."""
+
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved(Message):
+    """A message that is held, as `reserve` gives it: its receipt is there."""
+
+    receipt: str = ""
+    """Names this delivery: for `ack`, `nack`, `move` and `extend`."""
 
 
 _Draft: Any = dataclasses.make_dataclass(
@@ -86,11 +99,21 @@ def to_messages(rows: Iterable[Sequence[Any]]) -> list[Message]:
     filled, and becomes a message. That takes a fifth of the time, which shows where a hundred are reserved.
 
     Args:
-        rows: values in the order of the fields.
+        rows: values in the order of the fields; errors are a list, or None.
     """
+    return _become(Message, rows)
+
+
+def to_reserved(rows: Iterable[Sequence[Any]]) -> list[Reserved]:
+    """Return rows as reserved messages; see `to_messages`."""
+    return _become(Reserved, rows)
+
+
+def _become(cls: type[M], rows: Iterable[Sequence[Any]]) -> list[M]:
     drafts = [_Draft(*row) for row in rows]
     for draft in drafts:
-        draft.__class__ = Message
+        draft.errors = tuple(draft.errors or ())
+        draft.__class__ = cls
     return drafts
 
 
@@ -173,8 +196,8 @@ class Ended:
     finished_at: int
     attempts: int
     reserved_by: str | None
-    errors: list[dict[str, Any]] | None
-    """What went wrong, the last ones."""
+    errors: tuple[Mapping[str, Any], ...]
+    """What went wrong, as in `Message`."""
     result: Any
     """What its ack gave."""
 
@@ -214,7 +237,8 @@ class Heartbeat:
     expires_at: int | None
     """When it counts as dead unless it is heard of again; None: with its session."""
     reaps: bool
-    """Whether it is one of the two that should call `reap` every second: the living ones that were first."""
+    """Whether it is one of the two that should call `reap` every second, and `tick` and `prune` now and then:
+    the living ones with upkeep that were first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +411,7 @@ class Reader:
     position: int
     """It is done up to there."""
     behind: int
-    """How many positions were drawn since, so that it has at most so many events to read."""
+    """How many events it is going to see after that."""
     missed: int | None
     """Up to where the log has lost what it hasn't read; it goes on once it acks that."""
     created_at: datetime

@@ -10,11 +10,12 @@ import enum
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict, TypeVar, cast
 
-from pyqueue_sql.errors import InvalidOption, InvalidPayload, QueueError
-from pyqueue_sql.models import CatchUp, to_microseconds
+from pyqueue_sql.errors import InvalidOption, InvalidParameter, InvalidPayload, QueueError
+from pyqueue_sql.models import CatchUp, Message, to_microseconds
 
+T = TypeVar("T")
 OnDuplicate = Literal["ignore", "replace", "keep_time", "push_back"]
 
 
@@ -97,9 +98,9 @@ class NackOptions(TypedDict, total=False):
     """Options of `nack` and `nack_many`; a payload None is JSON's null, any other None is not given."""
 
     delay_seconds: float | None
-    """Try again so many seconds from now, in place of the kind's backoff."""
+    """Try again so many seconds from now. Not given: with an error by the kind's backoff, else at once."""
     error: Any
-    """What went wrong; kept with the message."""
+    """What went wrong: it failed. Kept with the message."""
     payload: Any
     """A new payload."""
     final: bool | None
@@ -138,6 +139,8 @@ class HeartbeatOptions(TypedDict, total=False):
     """True: alive as long as this session is. Not behind a pooler that shares sessions."""
     stop: bool | None
     """True: it leaves in good order."""
+    upkeep: bool | None
+    """False: never one that `reaps`."""
 
 
 class DefineOptions(TypedDict, total=False):
@@ -146,15 +149,15 @@ class DefineOptions(TypedDict, total=False):
     timeout_seconds: float | None
     """How long a reservation lasts."""
     max_attempts: int | None
-    """Deliveries until a message is dead; None: for ever."""
+    """Deliveries until a message is dead, 25 unless given; None: for ever."""
     backoff_seconds: float | None
-    """How long after its first failure a message is tried again."""
+    """How long after its first failure a message is tried again; 1 unless given."""
     backoff_factor: float | None
-    """By how much that grows with each failure."""
+    """By how much that grows with each failure; 2 unless given."""
     backoff_max_seconds: float | None
-    """Where it stops growing."""
+    """Where it stops growing; 3600 unless given."""
     jitter: float | None
-    """The share of it, 0 to 1, that is left to chance."""
+    """The share of it, 0 to 1, that is left to chance; 0.2 unless given."""
     dead_letter_kind: str | None
     """Where the dead go; None: `<kind>.dead`."""
     dedup_seconds: float | None
@@ -205,6 +208,38 @@ class ScheduleOptions(TypedDict, total=False):
 _encode: Callable[[Any], str] = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, separators=(",", ":")
 ).encode
+
+
+def shown(value: object) -> str:
+    """Return a value for the message of an error: at most 40 characters, and of a message only what it is."""
+    if isinstance(value, Message):
+        return "of type Message"
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def to_list(
+    name: str, given: Any, type_: type[T], wanted: str, error: type[QueueError] = InvalidParameter
+) -> list[T]:
+    """Return what was given as a list.
+
+    Args:
+        name: of the parameter.
+        given: by the user.
+        type_: of each element.
+        wanted: the same for people.
+        error: what to raise where an element isn't so.
+
+    Raises:
+        InvalidParameter: it is none (or another error, as named).
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidParameter(f"{name} {shown(cast('object', given))}: a list is wanted")
+    found: list[Any] = list(cast("Iterable[Any]", given))
+    for place, one in enumerate(found):
+        if not isinstance(one, type_):
+            raise error(f"{name}[{place}] {shown(one)}: {wanted} is wanted")
+    return found
 
 
 def to_json(value: Any, error: type[QueueError] = InvalidPayload) -> str:

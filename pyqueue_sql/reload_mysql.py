@@ -19,14 +19,18 @@ import random
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from pyqueue_sql.errors import MigrationError
+from pyqueue_sql.rights_mysql import rights, take_back
 from pyqueue_sql.routine_mysql import Routine, evaluated, parse
 from pyqueue_sql.server_mysql import NOT_ALLOWED, check, errno, said, version
+
+if TYPE_CHECKING:
+    from pyqueue_sql.release import Release
 
 LOCK_TIMEOUT_S = 1
 TRIES = 30
@@ -37,8 +41,11 @@ DONE_BEFORE = {1060, 1061, 1091}
 GONE_BEFORE = DONE_BEFORE | {1054, 1146}
 """Going down also a column or a table that a statement wants and a later one has dropped."""
 NO_TRUST = "the binary log is on and log_bin_trust_function_creators is off"
+NO_SUCH_TABLE = 1146
 NO_ROLE = {1133, 1410, 1698, 1959, 3523}
 DROP = re.compile(r"(?mi)^drop (procedure|function|trigger) if exists ")
+VIEW = re.compile(r"(?m)^create or replace view (\w+)")
+PROBE = "_queue_probe_view"
 ON_FUNCTION = re.compile(r"(?mi)^grant .* on function (\w+)")
 SQL_MODE = "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO"
 THERE = """
@@ -46,6 +53,17 @@ select r.routine_type, r.routine_name from information_schema.routines r where r
 union all
 select 'trigger', t.trigger_name from information_schema.triggers t where t.trigger_schema = database()
 """
+ORPHANS = """
+select concat(o.kind, ' ', o.name) from (
+    select lower(r.routine_type) as kind, r.routine_name as name, r.definer
+    from information_schema.routines r where r.routine_schema = database()
+    union all select 'trigger', t.trigger_name, t.definer
+    from information_schema.triggers t where t.trigger_schema = database()
+    union all select 'view', v.table_name, v.definer
+    from information_schema.views v where v.table_schema = database()) o
+where binary o.definer not in (select binary concat(u.user, '@', u.host) from mysql.user u)
+"""
+"""What is run by a user that the server doesn't know, as after a restore elsewhere."""
 SETTINGS = ["set names utf8mb4", f"set session sql_mode = '{SQL_MODE}'"]
 """Routines keep these; a client that prints or sends another character set would garble their comments."""
 
@@ -76,6 +94,31 @@ def run(connection: Connection, parts: Mapping[str, list[str]]) -> None:
                     _change(connection, text, GONE_BEFORE if part == "down" else DONE_BEFORE)
 
 
+def settle(connection: Connection, release: Release, table: str) -> list[str]:  # noqa: ARG001
+    """Bring all that can be made again to what the release has, and return what wasn't so.
+
+    Args:
+        connection: to the database that the queue is in; open work on it is committed, as by any DDL.
+        release: what is to be there.
+        table: the version table, of which nothing is needed here.
+
+    Raises:
+        MigrationError: not on this server or not by this user, or somebody holds a lock for too long.
+        sqlalchemy.exc.DBAPIError: what the server says.
+    """
+    with _settings(connection):
+        check(connection)
+        before = rights(connection, release)
+        found = reload(connection, release.routines)
+        found += _optional(connection, release.optional)
+        after = rights(connection, release)
+        if before is not None and after is not None:
+            take_back(connection, release, after)
+            after = rights(connection, release) or set()
+            found += [f"rights: {one}" for one in sorted(before ^ after)]
+        return found
+
+
 def _change(connection: Connection, text: str, before: set[int]) -> None:
     """Change a table, unless that has been done before: then it says one of these errors."""
     try:
@@ -99,12 +142,15 @@ def execute(connection: Connection, text: str) -> Any:
     return _patiently(lambda: _execute(connection, text), text)
 
 
-def reload(connection: Connection, texts: Iterable[str]) -> None:
-    """Bring routines and triggers to these texts; any other statement is just executed.
+def reload(connection: Connection, texts: Iterable[str]) -> list[str]:
+    """Bring routines, triggers and views to these texts; any other statement is just executed.
 
     Args:
         connection: with SETTINGS and a short lock_wait_timeout.
         texts: statements; a DROP … IF EXISTS before what creates the same anew does nothing here.
+
+    Returns:
+        What was missing or differed.
 
     Raises:
         MigrationError: the gate can't be closed.
@@ -112,20 +158,66 @@ def reload(connection: Connection, texts: Iterable[str]) -> None:
     """
     server = version(connection)
     there = {(kind.lower(), name) for kind, name in _execute(connection, THERE)}
+    gone = _without_definer(connection)
     replaced: list[Routine] = []
+    found: list[str] = []
     for text in texts:
         wanted = parse(text)
         if wanted is None:
-            if not DROP.search(text):
+            if view := VIEW.search(text):
+                found += _view(connection, view[1], text, f"view {view[1]}" in gone)
+            elif not DROP.search(text):
                 execute(connection, text)
             continue
+        name = f"{wanted.kind} {wanted.name}"
         if (wanted.kind, wanted.name) not in there:
             # nobody can be in it
             execute(connection, wanted.text)
-        elif _installed(connection, wanted) != parse(evaluated(wanted.text, *server)):
+            found.append(name)
+        elif name in gone or _installed(connection, wanted) != parse(evaluated(wanted.text, *server)):
             replaced.append(wanted)
+            found.append(name)
     if replaced:
         _patiently(lambda: _replace(connection, replaced, mariadb=server[1]), "queue_gate")
+    return found
+
+
+def _view(connection: Connection, name: str, text: str, anew: bool) -> list[str]:
+    """Create or replace a view that isn't what it should be, or all the same, and return its name.
+
+    The server keeps another text than it was given, so that of a view made for this is compared.
+    """
+    there = _shown(connection, name)
+    if there is not None and not anew:
+        _execute(connection, f"drop view if exists {PROBE}")
+        _execute(connection, text.replace(f"view {name} ", f"view {PROBE} ", 1))
+        wanted = _shown(connection, PROBE)
+        _execute(connection, f"drop view {PROBE}")
+        if there == wanted:
+            return []
+    execute(connection, text)
+    return [f"view {name}"]
+
+
+def _shown(connection: Connection, name: str) -> str | None:
+    """Return what the server says about a view, without its name and definer; None where there is none."""
+    try:
+        text = str(_row(connection, f"show create view {name}")[1])
+    except DBAPIError as error:
+        if errno(error) == NO_SUCH_TABLE:
+            return None
+        raise
+    return re.sub(r" DEFINER=`[^`]*`@`[^`]*`", "", text, count=1).replace(f"`{name}`", "", 1)
+
+
+def _without_definer(connection: Connection) -> set[str]:
+    """Return what is run by nobody, as far as this user may see that."""
+    try:
+        return set(connection.exec_driver_sql(ORPHANS).scalars())
+    except DBAPIError as error:
+        if errno(error) in NOT_ALLOWED:
+            return set()
+        raise
 
 
 def _replace(connection: Connection, routines: list[Routine], *, mariadb: bool) -> None:
@@ -164,18 +256,26 @@ def _installed(connection: Connection, wanted: Routine) -> Routine | None:
     return parse(text or "") if set(mode.split(",")) == set(SQL_MODE.split(",")) else None
 
 
-def _optional(connection: Connection, texts: list[str]) -> None:
-    """Run what the server may refuse; that is a line in the log for routines and one for roles."""
+def _optional(connection: Connection, texts: list[str]) -> list[str]:
+    """Run what the server may refuse; that is a line in the log for routines and one for roles.
+
+    Returns:
+        The routines that were missing or differed.
+    """
     refused: dict[str, str] = {}
     roles = ""
+    found: list[str] = []
     for text in texts:
         granted = ON_FUNCTION.search(text)
         if granted and f"function {granted[1]}" in refused:
             continue
+        wanted = parse(text)
         try:
-            reload(connection, [text])
+            if wanted:
+                found += reload(connection, [text])
+            elif not DROP.search(text):
+                execute(connection, text)
         except DBAPIError as error:
-            wanted = parse(text)
             if wanted and errno(error) in NEEDS_TRUST | NOT_ALLOWED:
                 refused[f"{wanted.kind} {wanted.name}"] = (
                     NO_TRUST if errno(error) in NEEDS_TRUST else said(error)
@@ -189,6 +289,7 @@ def _optional(connection: Connection, texts: list[str]) -> None:
         log.warning("left out: %s: %s", ", ".join(refused), next(iter(refused.values())))
     if roles:
         log.warning("left out: roles, or some of their rights: %s", roles)
+    return found
 
 
 @contextlib.contextmanager

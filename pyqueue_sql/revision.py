@@ -8,13 +8,15 @@ assumed here but Alembic.
 from __future__ import annotations
 
 import itertools
+import logging
 from pathlib import Path
 
 from alembic import op
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from pyqueue_sql import reload_mysql
+from pyqueue_sql import reload_mysql, reload_postgresql
+from pyqueue_sql.errors import MigrationError
 
 PACKAGE = Path(__file__).resolve().parent
 INSTALLED = PACKAGE / "migrations"
@@ -22,25 +24,27 @@ MIGRATIONS = INSTALLED if INSTALLED.is_dir() else PACKAGE.parent / "migrations"
 """Inside of the package where that was installed from a wheel, beside it in a checkout."""
 
 DIALECTS = ("postgresql", "mysql")
-"""The folders of `sql/` and of what is frozen; mysql is MariaDB and MySQL. A revision says in `dialects` for
-which of them it does something."""
+"""The folders of `sql/` and of what is frozen; mysql is MariaDB and MySQL."""
 
 SEPARATOR = "\n--;\n"
 """Between the statements of a frozen file, because some drivers take one at a time."""
 
-# Routines keep the search path that they are created under, so it must be one schema and no more.
+# What is created, and what views and indexes name, is looked up in one schema and no more.
 PIN = """select pg_catalog.set_config('pyqueue.search_path', pg_catalog.current_setting('search_path'), true),
     pg_catalog.set_config('search_path',
         pg_catalog.quote_ident(pg_catalog.current_schema()) || ', pg_temp', true)"""
 UNPIN = "select pg_catalog.set_config('search_path', pg_catalog.current_setting('pyqueue.search_path'), true)"
-OPTIONAL_LAST = "pyqueue_optional_last"
-"""An option of `context.configure`: the environment calls `optional` itself, after the revisions."""
+VERSION_TABLE = "queue_version"
+OURS = "pyqueue_sql"
+"""An option of `context.configure`: the environment is our own, not that of an application."""
 
 PINS: dict[str, tuple[list[str], list[str]]] = {
     "postgresql": ([PIN], [UNPIN]),
     "mysql": (reload_mysql.SETTINGS, []),
 }
 """What comes before and after the statements of a revision."""
+
+log = logging.getLogger("pyqueue_sql")
 
 
 def quote(name: str, mark: str = '"') -> str:
@@ -107,49 +111,54 @@ def statements(revision: str, part: str, dialect: str = "postgresql") -> list[st
     return [text.strip().removesuffix(";") for text in file.read_text(encoding="utf-8").split(SEPARATOR)]
 
 
-def run(revision: str, *parts: str, anew: str = "") -> None:
+def run(revision: str, *parts: str) -> None:
     """Run frozen files in the current schema (the first of the search path), or in the current database.
+
+    As a branch of an application's migrations that does nothing where `pyqueue upgrade` looks after the queue
+    and has got as far.
 
     Args:
         revision: the revision's id.
         *parts: up, routines, down or optional, in that order of running; a dialect may have none of them.
-        anew: a view that has fewer columns there than it has now, which only PostgreSQL can't replace. It is
-            dropped where it is created, because until the end others wait for it.
+
+    Raises:
+        MigrationError: `pyqueue upgrade` looks after the queue, and hasn't got as far.
     """
     context = op.get_context()
     dialect = dialect_of(context)
-    # what the server may refuse comes at the end, where env.py sees to it
-    later = {"optional"} if context.as_sql or OPTIONAL_LAST in context.opts else set[str]()
+    if _is_done(context, revision, parts):
+        return
+    # what the server may refuse comes at the end, where pyqueue_sql.migrate sees to it
+    later = {"optional"} if context.as_sql or OURS in context.opts else set[str]()
     found = {part: statements(revision, part, dialect) for part in parts if part not in later}
-    if dialect == "mysql" and any(found.values()) and not context.as_sql:
-        assert context.connection is not None
-        reload_mysql.run(context.connection, found)
-    elif any(found.values()):
+    if not any(found.values()):
+        return
+    if context.as_sql:
         before, after = PINS[dialect]
         for text in itertools.chain(before, *found.values(), after):
-            if anew and f"create or replace view {anew} " in text:
-                execute(context, f"drop view {anew}")
             execute(context, text)
-
-
-def optional(context: MigrationContext, revision: str | None) -> None:
-    """Run once more, or print, what some servers refuse: they may have come round since.
-
-    Args:
-        context: Alembic's.
-        revision: the one that is installed; None: none is, and there is nothing to do.
-    """
-    if revision is None or dialect_of(context) != "mysql":
         return
-    scripts = ScriptDirectory(str(MIGRATIONS)).iterate_revisions(revision, "base")
-    parts = (statements(script.revision, "optional", "mysql") for script in scripts)
-    found = next(filter(None, parts), list[str]())
-    if not context.as_sql:
-        assert context.connection is not None
-        reload_mysql.run(context.connection, {"optional": found})
-    elif found:
-        context.impl.static_output(
-            "-- where the server allows it: functions, the trigger of the inbox, roles"
+    assert context.connection is not None
+    if dialect == "mysql":
+        reload_mysql.run(context.connection, found)
+    else:
+        before, after = PINS[dialect]
+        reload_postgresql.load(context.connection, [*before, *itertools.chain(*found.values()), *after])
+
+
+def _is_done(context: MigrationContext, revision: str, parts: tuple[str, ...]) -> bool:
+    """Return whether a branch of an application's migrations has nothing to do here."""
+    if context.as_sql or OURS in context.opts or context.connection is None:
+        return False
+    ours = MigrationContext.configure(context.connection, opts={"version_table": VERSION_TABLE})
+    kept = ours.get_current_revision()
+    if kept is None:
+        return False
+    scripts = ScriptDirectory(str(MIGRATIONS)).iterate_revisions(kept, "base")
+    if parts != ("down",) and revision not in {script.revision for script in scripts}:
+        raise MigrationError(
+            f"the queue here is of revision {kept} and looked after by pyqueue upgrade "
+            f"(table {VERSION_TABLE}): run that before {revision}"
         )
-        for text in found:
-            execute(context, text)
+    log.warning("%s: nothing done, the queue here is looked after by pyqueue upgrade", revision)
+    return True

@@ -23,6 +23,8 @@ TRAIT = re.compile(
     r"|sql\s+security\s+\w+))",
     re.IGNORECASE | re.DOTALL,
 )
+HEAD = re.compile(r"\A((?:before|after) \w+) on `?(\w+)`? for each row\s+", re.IGNORECASE)
+"""Of a trigger, which MySQL writes anew."""
 DEFAULTS = {"language sql", "not deterministic", "contains sql", "sql security definer"}
 """What SHOW CREATE leaves out."""
 ALIASES = {"returns json": "returns longtext", "returns boolean": "returns tinyint"}
@@ -42,7 +44,7 @@ class Routine:
     """What stands between the parameters and the body: DETERMINISTIC and the like, the type of a result."""
     comment: str
     body: str
-    """As written; of a trigger all that follows its name."""
+    """As written; of a trigger all that follows its name, the event in small letters."""
     text: str = field(compare=False)
     """The whole statement."""
 
@@ -76,7 +78,9 @@ def parse(text: str) -> Routine | None:
         return None
     kind, name = found[1].lower(), found[2]
     if kind == "trigger":
-        return Routine(kind, name, "", (), "", text[found.end() :].strip(), text)
+        rest = text[found.end() :].strip()
+        body = HEAD.sub(lambda head: f"{head[1].lower()} on {head[2]} for each row\n", rest)
+        return Routine(kind, name, "", (), "", body, text)
     opened = shade.index("(", found.end())
     closed = _closing(shade, opened)
     at = closed + 1

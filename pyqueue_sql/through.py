@@ -1,9 +1,8 @@
-"""How a call gets to the database: over a connection of a driver, or over what SQLAlchemy has in its place.
+"""How a call gets to the database: over a connection of a driver, of SQLAlchemy or of Django.
 
-Neither SQLAlchemy nor the drivers for MariaDB and MySQL are ever imported here: who has an object of theirs
-has imported them. Through SQLAlchemy a call is a statement like the application's own: transactions,
-savepoints, events and logging are as they always are. What is particular to MariaDB and MySQL is in
-`through_mysql`.
+None of them but psycopg is ever imported here: who has an object of theirs has imported them. Through
+SQLAlchemy and Django a call is a statement like the application's own: transactions, savepoints, events and
+logging are as they always are. What is particular to MariaDB and MySQL is in `through_mysql`.
 """
 
 from __future__ import annotations
@@ -16,15 +15,11 @@ from psycopg.rows import tuple_row
 
 from pyqueue_sql import dialect, through_mysql
 from pyqueue_sql.call import Call, Row
-from pyqueue_sql.errors import InvalidParameter
 from pyqueue_sql.through_mysql import BUFFERED
 
 Rows: TypeAlias = Sequence[Row]
 
-DRIVERS = {
-    ("postgresql", "psycopg"),
-    *((name, driver) for name in ("mysql", "mariadb") for driver in ("pymysql", "aiomysql")),
-}
+SERVERS = ("postgresql", "mysql", "mariadb")
 
 
 class Way(NamedTuple):
@@ -43,22 +38,24 @@ class Way(NamedTuple):
 def _psycopg(connection: Any, call: Call[Any]) -> Rows:
     # not execute() of the connection: its rows are whatever the caller wants them to be
     cursor = connection.cursor(row_factory=tuple_row)
-    return cursor.execute(dialect.postgresql_text(call.what), call.params).fetchall()
+    rows = cursor.execute(dialect.postgresql_text(call.what), dialect.postgresql_params(call)).fetchall()
+    return dialect.postgresql_rows(call.what, rows)
 
 
 def _connection(connection: Any, call: Call[Any]) -> Rows:
-    if connection.dialect.name == "postgresql":
-        return connection.exec_driver_sql(
-            dialect.postgresql_text(call.what), call.params, BUFFERED
-        ).fetchall()
-    return through_mysql.over_connection(connection, call)
+    below = connection.dialect
+    if below.name != "postgresql":
+        return through_mysql.over_connection(connection, call)
+    text = dialect.postgresql_text(call.what, below.paramstyle)
+    rows = connection.exec_driver_sql(text, dialect.postgresql_params(call), BUFFERED).fetchall()
+    return dialect.postgresql_rows(call.what, rows)
 
 
 def _engine(engine: Any, call: Call[Any]) -> Rows:
-    if engine.dialect.name == "postgresql":
-        with engine.begin() as connection:
-            return _connection(connection, call)
-    return through_mysql.over_engine(engine, call)
+    if engine.dialect.name != "postgresql":
+        return through_mysql.over_engine(engine, call)
+    with engine.begin() as connection:
+        return _connection(connection, call)
 
 
 def _session(session: Any, call: Call[Any]) -> Rows:
@@ -67,24 +64,38 @@ def _session(session: Any, call: Call[Any]) -> Rows:
     return _connection(connection, call)
 
 
+def _django(connection: Any, call: Call[Any]) -> Rows:
+    if connection.vendor not in SERVERS:
+        raise TypeError(f"below Django PostgreSQL, MariaDB or MySQL is wanted; not {connection.vendor}")
+    if connection.vendor != "postgresql":
+        return through_mysql.over_django(connection, call)
+    with connection.cursor() as cursor:
+        cursor.execute(dialect.postgresql_text(call.what), dialect.postgresql_params(call))
+        return dialect.postgresql_rows(call.what, cursor.fetchall())
+
+
 async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
     cursor = connection.cursor(row_factory=tuple_row)
-    await cursor.execute(dialect.postgresql_text(call.what), call.params)
-    return await cursor.fetchall()
+    await cursor.execute(dialect.postgresql_text(call.what), dialect.postgresql_params(call))
+    return dialect.postgresql_rows(call.what, await cursor.fetchall())
+
+
+async def _asyncpg(connection: Any, call: Call[Any]) -> Rows:
+    text = dialect.postgresql_text(call.what, "numeric_dollar")
+    return dialect.postgresql_rows(call.what, await connection.fetch(text, *dialect.postgresql_params(call)))
 
 
 async def _async_connection(connection: Any, call: Call[Any]) -> Rows:
-    if connection.dialect.name == "postgresql":
-        text = dialect.postgresql_text(call.what)
-        return (await connection.exec_driver_sql(text, call.params, BUFFERED)).fetchall()
-    return await through_mysql.over_async_connection(connection, call)
+    if connection.dialect.name != "postgresql":
+        return await through_mysql.over_async_connection(connection, call)
+    return await connection.run_sync(_connection, call)
 
 
 async def _async_engine(engine: Any, call: Call[Any]) -> Rows:
-    if engine.dialect.name == "postgresql":
-        async with engine.begin() as connection:
-            return await _async_connection(connection, call)
-    return await through_mysql.over_async_engine(engine, call)
+    if engine.dialect.name != "postgresql":
+        return await through_mysql.over_async_engine(engine, call)
+    async with engine.begin() as connection:
+        return await _async_connection(connection, call)
 
 
 async def _async_session(session: Any, call: Call[Any]) -> Rows:
@@ -99,9 +110,13 @@ SYNC = (
     Way("sqlalchemy", ("Connection",), _connection),
     Way("sqlalchemy", ("Engine",), _engine),
     Way("sqlalchemy.orm", ("Session", "scoped_session"), _session),
+    Way("django.utils.connection", ("ConnectionProxy",), _django),
+    Way("django.db.backends.base.base", ("BaseDatabaseWrapper",), _django),
 )
 ASYNC = (
     Way("psycopg", ("AsyncConnection",), _async_psycopg),
+    Way("asyncpg", ("Connection",), _asyncpg),
+    Way("asyncpg.pool", ("PoolConnectionProxy", "Pool"), _asyncpg),
     Way("aiomysql", ("Connection",), through_mysql.over_aiomysql),
     Way("sqlalchemy.ext.asyncio", ("AsyncConnection",), _async_connection),
     Way("sqlalchemy.ext.asyncio", ("AsyncEngine",), _async_engine),
@@ -117,7 +132,7 @@ def find(connection: object, ways: Sequence[Way]) -> Callable[[Any, Call[Any]], 
         ways: `SYNC` or `ASYNC`.
 
     Raises:
-        TypeError: there is no such way, or another driver than ours is below SQLAlchemy.
+        TypeError: there is no such way, or below SQLAlchemy is what calls can't be made for.
     """
     for way in ways:
         if way.takes(connection):
@@ -139,10 +154,10 @@ def _check(connection: Any) -> None:
 
 
 def _check_driver(below: Any) -> None:
-    if (below.name, below.driver) not in DRIVERS:
+    if below.name not in SERVERS or below.paramstyle not in dialect.STYLES:
         raise TypeError(
-            "below SQLAlchemy psycopg 3, PyMySQL or aiomysql is wanted, postgresql+psycopg://…, mysql+pymysql://…"
-            f" or mysql+aiomysql://…; not {below.name}+{below.driver}"
+            "below SQLAlchemy PostgreSQL, MariaDB or MySQL is wanted, and a driver whose paramstyle is one"
+            f" of {', '.join(dialect.STYLES)}; not {below.name}+{below.driver}, {below.paramstyle}"
         )
 
 
@@ -150,14 +165,9 @@ def fail(error: Exception) -> NoReturn:
     """Raise the queue's error that an exception stands for, or itself where it is no such.
 
     Args:
-        error: the driver's, or SQLAlchemy's around the driver's.
+        error: the driver's, or SQLAlchemy's or Django's around the driver's.
     """
-    cause = dialect.cause(error)
-    ours = None
-    if isinstance(cause, UnicodeEncodeError):
-        ours = InvalidParameter(f"no text for a database: {cause.reason}")
-    elif failure := dialect.failure(error):
-        ours = failure.refusal
-    if ours is None:
+    failure = dialect.failure(error)
+    if failure is None or failure.refusal is None:
         raise error
-    raise ours from cause
+    raise failure.refusal from dialect.cause(error)

@@ -4,7 +4,8 @@ A call may send its rows before it has committed, so each is read to its very en
 the server may end a call, as the victim of a deadlock or because a lock didn't come in time (1213, 1205).
 Where a call is a transaction of its own, over an engine and under autocommit, it is then made again, up to
 five times, after a few random milliseconds. In a transaction of the caller's the error comes through at once,
-because only the caller knows what else was in it.
+because only the caller knows what else was in it; and so it does over a connection of a driver that doesn't
+tell whether a transaction is open (mysqlclient), but for Django's, which knows.
 """
 
 from __future__ import annotations
@@ -36,13 +37,28 @@ def over_pymysql(connection: Any, call: Call[Any]) -> list[Row]:
 
     def once() -> list[Row]:
         with connection.cursor(plain) as cursor:
-            cursor.execute(dialect.mysql_text(call.what), dialect.mysql_params(call))
-            description, rows = cursor.description, cursor.fetchall()
-            while cursor.nextset():
-                pass
-        return dialect.mysql_rows(call.what, description, rows)
+            return _fetched(cursor, call)
 
     return _retried(once) if dialect.mysql_is_own(connection) else once()
+
+
+def over_django(connection: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over a connection of Django's."""
+
+    def once() -> list[Row]:
+        with connection.cursor() as cursor:
+            dialect.check_mysql(connection.connection)
+            return _fetched(cursor, call)
+
+    return _retried(once) if connection.get_autocommit() and not connection.in_atomic_block else once()
+
+
+def _fetched(cursor: Any, call: Call[Any]) -> list[Row]:
+    cursor.execute(dialect.mysql_text(call.what), dialect.mysql_params(call))
+    description, rows = cursor.description, cursor.fetchall()
+    while cursor.nextset():
+        pass
+    return dialect.mysql_rows(call.what, description, rows)
 
 
 def over_connection(connection: Any, call: Call[Any]) -> list[Row]:
@@ -102,16 +118,20 @@ def _is_own(connection: Any) -> bool:
 
 def _first(connection: Any, call: Call[Any]) -> list[Row]:
     """Make a call that is all of a transaction."""
-    # an event of the application's may have begun it already
-    if not dialect.mysql_is_in_transaction(connection.connection.driver_connection):
+    try:
         connection.exec_driver_sql(_READ_COMMITTED)
+    except Exception as error:
+        failure = dialect.failure(error)
+        # an event of the application's may have begun it already
+        if failure is None or not failure.begun:
+            raise
     return _once(connection, call)
 
 
 def _once(connection: Any, call: Call[Any]) -> list[Row]:
     dialect.check_mysql(connection.connection.driver_connection)
-    text, params = dialect.mysql_text(call.what), dialect.mysql_params(call)
-    result = connection.exec_driver_sql(text, params, BUFFERED)
+    text = dialect.mysql_text(call.what, connection.dialect.paramstyle)
+    result = connection.exec_driver_sql(text, dialect.mysql_params(call), BUFFERED)
     cursor = result.cursor
     description, rows = cursor.description, ()
     try:

@@ -1,4 +1,4 @@
-"""The PostgreSQL of a test run, a database of its own for each test, and a clock that tests move.
+"""The PostgreSQL of a test run, a clean database for each test, and a clock that tests move.
 
 MariaDB and MySQL are in tests/servers. The PostgreSQL is an embedded one, of the folder of programs that
 PYQUEUE_TEST_BINARIES names, or the one that PYQUEUE_TEST_URL names: the URL of a superuser, or of a role that
@@ -7,23 +7,19 @@ may create databases and owns what it creates.
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import psycopg
 import pytest
-from pytest_postgresql import factories
-from pytest_postgresql.executors import NoopExecutor
-from pytest_postgresql.janitor import DatabaseJanitor
 
-from pyqueue_sql import migrate
 from pyqueue_sql.embedded import start_server
 from pyqueue_sql.testing.clock_postgresql import Clock
+from tests.sample import LARGE, WITH_LONG
 from tests.servers import POSTGRESQL
+from tests.servers.databases_postgresql import Databases, Server
 from tests.servers.memory import in_memory
 
 if TYPE_CHECKING:
@@ -31,30 +27,17 @@ if TYPE_CHECKING:
 
 URL_VARIABLE = "PYQUEUE_TEST_URL"
 BINARIES_VARIABLE = "PYQUEUE_TEST_BINARIES"
-# nothing is kept, and each test copies a database: waiting for the disk would be most of what it costs
-SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
+# nothing is kept: waiting for the disk would be most of what a test costs
+SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "wal_level": "logical"}
 
-pytest_plugins = ["tests.servers.plugin"]
+pytest_plugins = ["tests.servers.plugin", "tests.servers.progress"]
+
+# a test that hangs fails; one that may take longer says so by its mark
+os.environ.setdefault("PYTEST_TIMEOUT", "1800" if LARGE else "900" if WITH_LONG else "300")
 
 # A background job of a shell ignores these, and so would the programs that tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-_numbers = itertools.count(1)
-
-
-class Server(NoopExecutor):
-    """The running server as pytest-postgresql wants it, with URLs."""
-
-    @property
-    def template_dbname(self) -> str:
-        """What our own template database is a copy of."""
-        return "template1"
-
-    def url(self, dbname: str) -> str:
-        """Return the URL of a database of this server, with the password in it."""
-        login = quote(self.user, safe="") + (f":{quote(self.password, safe='')}" if self.password else "")
-        return f"postgresql://{login}@{quote(self.host, safe='')}:{self.port}/{quote(dbname, safe='')}"
 
 
 @pytest.fixture(scope="session")
@@ -82,9 +65,7 @@ def describe(request: pytest.FixtureRequest, url: str, kind: str) -> Server:
             port=info.port,
             user=info.user,
             password=info.password or None,
-            options=info.options,
-            dbname="pyqueue",
-            maintenance_dbname=info.dbname,
+            maintenance=info.dbname,
         )
 
 
@@ -94,32 +75,21 @@ def pytest_report_header() -> str:
     return f"PostgreSQL: {given}"
 
 
-def install_schema(host: str, port: int, user: str, dbname: str, password: str | None, **_: object) -> None:
-    """Install our schema in the template database; pytest-postgresql gives the parameters by name."""
-    template = Server(host=host, port=port, user=user, password=password, options="", dbname=dbname)
-    migrate.upgrade(template.url(dbname))
-
-
-# the process id keeps two runs on one server apart
-template_database = factories.postgresql_noproc(
-    depends_on="server", dbname=f"pyqueue_test_{os.getpid()}", load=[install_schema]
-)
+@pytest.fixture(scope="session")
+def databases_postgresql(server: Server) -> Iterator[Databases]:
+    """The databases of this session."""
+    databases = Databases(server)
+    yield databases
+    databases.close()
 
 
 @pytest.fixture
-def database_url(server: Server, template_database: NoopExecutor) -> Iterator[str]:
-    """The URL of a database with our schema, for this test alone."""
-    janitor = DatabaseJanitor(
-        user=server.user,
-        host=server.host,
-        port=server.port,
-        password=server.password,
-        dbname=f"{template_database.dbname}_{next(_numbers)}",
-        template_dbname=template_database.template_dbname,
-        maintenance_dbname=server.maintenance_dbname,
-    )
-    with janitor:
-        yield server.url(janitor.dbname)
+def database_url(request: pytest.FixtureRequest, databases_postgresql: Databases) -> str:
+    """The URL of a database with our schema and nothing in it, for this test alone.
+
+    It is that of the test before, emptied; a test may change all of it, for the next one then gets another.
+    """
+    return databases_postgresql.clean("clock" in request.fixturenames)
 
 
 @pytest.fixture

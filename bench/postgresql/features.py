@@ -1,7 +1,6 @@
-"""What features cost, and that those nobody uses cost nothing: order keys, limits, and all of them off.
+"""What features cost: order keys and limits.
 
-Off: the same calls in a database of this version and in one that has gone back to the revision before these
-features came. On: a kind that uses the feature beside one that doesn't, in two databases of one server.
+A kind that uses the feature beside one that doesn't, in two databases of one server.
 Limits are never reached, so that what is seen is their bookkeeping, also with a snapshot held open. Then a
 session a side calls a hundred times in turn: a machine whose speed changes by the minute changes both.
 """
@@ -17,18 +16,14 @@ from typing import Any
 import psycopg
 
 from bench import servers
-from bench.postgresql.pgbench import pgbench
 from bench.postgresql.sides import Pyqueue
-from bench.postgresql.snapshot import CLIENTS, churn, held
+from bench.postgresql.snapshot import churn, held
 from bench.run import Run
-from pyqueue_sql import migrate
 
 NAME = "features"
 ONCE = True
-BEFORE = "0007_groups"
-WITHOUT_ALL = ("pyqueue without them", 0.97)
-"""What the other side is called, and the least ratio to it."""
 WITHOUT = ("pyqueue without", 0.8)
+"""What the other side is called, and the least ratio to it."""
 ORDER_KEYS = 100_000
 PROCESSED = 100_000
 QUICK_PROCESSED = 20_000
@@ -75,12 +70,6 @@ class Limited(Pyqueue):
 def run(run: Run) -> None:
     """Measure."""
     with servers.database(run.url, run.settings) as beside:
-        migrate.downgrade(beside, revision=BEFORE)
-        ours, before = Pyqueue(run.url), Pyqueue(beside)
-        for _ in run.each_setting(beside):
-            off(run, ours, before)
-            in_turns(run, "features off", ours, before, WITHOUT_ALL)
-    with servers.database(run.url, run.settings) as beside:
         plain = Pyqueue(beside)
         ordered = Ordered(run.url)
         for _ in run.each_setting(beside):
@@ -90,26 +79,6 @@ def run(run: Run) -> None:
         ordered.empty()
         for limit in LIMITS:
             limits(run, limit, beside, plain)
-
-
-def off(run: Run, ours: Pyqueue, before: Pyqueue) -> None:
-    """Compare this version with the one before, where nothing is used that is new."""
-
-    def push(side: Pyqueue) -> float:
-        side.empty()
-        return pgbench(side.url, side.push, clients=CLIENTS, seconds=run.seconds).tps
-
-    run.compare(
-        "features off: push one by one",
-        lambda: push(ours),
-        lambda: push(before),
-        other_name=WITHOUT_ALL[0],
-        unit="messages/s",
-        clients=CLIENTS,
-        target=WITHOUT_ALL[1],
-    )
-    for batch, clients in LOADS:
-        compare(run, "features off", ours, before, batch, clients, WITHOUT_ALL)
 
 
 def limits(run: Run, limit: str, beside: str, plain: Pyqueue) -> None:

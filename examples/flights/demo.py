@@ -48,7 +48,7 @@ TASK_MESSAGES = 5_000
     "--max-messages", type=click.IntRange(1), default=20_000, show_default=True, help="Of a task and batch."
 )
 @click.option("--master", default="local[2]", show_default=True, help="Where Spark runs.")
-@click.option("--driver", help="The JDBC driver's jar, if not that of the system.")
+@click.option("--driver", help="The JDBC driver's jar, if not that of the system; none: it does without.")
 @click.option("--packages", help="The JDBC driver's Maven coordinates, for Spark to fetch.")
 def main(
     url: str | None,
@@ -66,8 +66,16 @@ def main(
     with contextlib.ExitStack() as stack:
         try:
             where = url or stack.enter_context(start_server()).url
+            by_jdbc, found = True, dict[str, str]()
+            try:
+                found = jars.driver(where, given=driver, packages=packages)
+            except jars.NotFound as error:
+                if driver or packages:
+                    raise
+                by_jdbc = False
+                console.print(f'loading by format("pyqueue"): {error}', soft_wrap=True)
             settings = {
-                **jars.driver(where, given=driver, packages=packages),
+                **found,
                 "spark.sql.shuffle.partitions": "4",
                 "spark.ui.showConsoleProgress": "false",
                 "spark.ui.enabled": "false",
@@ -78,12 +86,14 @@ def main(
         stack.callback(spark.stop)
         spark.sparkContext.setLogLevel("ERROR")
         migrate.upgrade(where)
-        wrong = run(spark, where, work, months, max_messages, console)
+        wrong = run(spark, where, work, months, max_messages, console, by_jdbc)
     console.print(f"report: {work / 'report.html'}", soft_wrap=True)
     sys.exit(1 if wrong else 0)
 
 
-def run(spark: SparkSession, url: str, work: Path, months: int, max_messages: int, console: Console) -> int:
+def run(
+    spark: SparkSession, url: str, work: Path, months: int, max_messages: int, console: Console, by_jdbc: bool
+) -> int:
     """Do it all, and return how many counts are wrong."""
     total = data.flights(spark, work, months).count()
     with Progress(url, total, console) as progress:
@@ -93,8 +103,8 @@ def run(spark: SparkSession, url: str, work: Path, months: int, max_messages: in
             queue.define(IN, dedup_seconds=DAY, history_seconds=DAY)
             for way in WAYS:
                 queue.define(way, history_seconds=DAY)
-        load(spark, url, work, months)
-        progress.say("loaded by JDBC")
+        load(spark, url, work, months, by_jdbc)
+        progress.say("loaded by JDBC" if by_jdbc else "loaded")
         build(str(work / "out"), max_messages).run(
             spark, url, str(work / "checkpoints"), once=True, report=progress.say
         )
@@ -105,8 +115,8 @@ def run(spark: SparkSession, url: str, work: Path, months: int, max_messages: in
     return int((verdict.queue != verdict.pandas).sum())
 
 
-def load(spark: SparkSession, url: str, work: Path, months: int) -> None:
-    """Insert the flights into the inbox with plain JDBC."""
+def load(spark: SparkSession, url: str, work: Path, months: int, by_jdbc: bool) -> None:
+    """Insert the flights into the inbox with plain JDBC; where there is no driver, write them as messages."""
     rows = data.flights(spark, work, months)
     names = [F.col(name) for name in rows.columns]
     messages = rows.select(
@@ -114,12 +124,13 @@ def load(spark: SparkSession, url: str, work: Path, months: int) -> None:
         F.concat_ws("/", "time_hour", "carrier", "flight").alias("p_key"),
         F.to_json(F.struct(*names)).alias("payload"),
     )
-    where, properties = jars.jdbc(url)
     # a task is a transaction, and short ones are best for everybody else
-    tasks = max(4, rows.count() // TASK_MESSAGES)
-    messages.repartition(tasks).write.jdbc(
-        where, "queue_inbox", "append", {**properties, "batchsize": "5000"}
-    )
+    messages = messages.repartition(max(4, rows.count() // TASK_MESSAGES))
+    if not by_jdbc:
+        messages.write.format("pyqueue").option("url", url).mode("append").save()
+        return
+    where, properties = jars.jdbc(url)
+    messages.write.jdbc(where, "queue_inbox", "append", {**properties, "batchsize": "5000"})
 
 
 def check(spark: SparkSession, url: str, work: Path, months: int) -> pd.DataFrame:

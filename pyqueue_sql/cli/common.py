@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import difflib
 import functools
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -14,12 +15,21 @@ import click
 
 from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError, dialect
 from pyqueue_sql.connect import ConnectionFailed, connect
-from pyqueue_sql.models import Event, Group, Reader, Schedule, Semaphore, Subscription
+from pyqueue_sql.models import (
+    Event,
+    Group,
+    Reader,
+    Schedule,
+    Semaphore,
+    Subscription,
+    to_datetime,
+    to_microseconds,
+)
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
-NOTHING, REFUSED, NO_CONNECTION = 1, 3, 4
+NOTHING, REFUSED, NO_CONNECTION, INTERRUPTED = 1, 3, 4, 130
 
 
 class Failure(click.ClickException):
@@ -56,6 +66,9 @@ class Commands(click.Group):
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
         except Exception as error:
             found = failure(error)
             if found is None:
@@ -95,11 +108,42 @@ schema_option = click.option(
 max_option = click.option("--max", "max_messages", type=click.IntRange(min=1), help="At most so many.")
 
 
+RAW = "pyqueue.raw"
+TIMES = frozenset(
+    {
+        "at",
+        "created_at",
+        "expires_at",
+        "finished_at",
+        "heartbeat_at",
+        "next_at",
+        "reserved_at",
+        "scheduled_at",
+    }
+    | {"scheduled_at_initially", "started_at"}
+)
+"""The fields that are times."""
+
+
+def _keep_raw(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    ctx.meta[RAW] = value
+
+
+raw_option = click.option(
+    "--raw",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_raw,
+    help="Times as microseconds since 1970, as in the tables, not in ISO 8601.",
+)
+
+
 def with_queue(command: Callable[Concatenate[Queue, P], None]) -> Callable[..., None]:
     """Give the command a queue on a connection in autocommit, by --url and --schema."""
 
     @url_option
     @schema_option
+    @raw_option
     @functools.wraps(command)
     def connected(url: str, schema: str | None, *args: P.args, **kwargs: P.kwargs) -> None:
         with connect(url, schema=schema) as connection:
@@ -153,19 +197,34 @@ def given(**options: Any) -> Any:
 
 
 def emit(**fields: Any) -> None:
-    """Write a line of JSON, in UTF-8 whatever the locale."""
-    click.echo(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode())
+    """Write a line of JSON, in UTF-8 whatever the locale, its times as --raw says."""
+    raw = click.get_current_context().meta.get(RAW, False)
+    line = {name: _time(name, value, raw) for name, value in fields.items()}
+    if line.get("errors"):
+        line["errors"] = [{name: _time(name, one[name], raw) for name in one} for one in line["errors"]]
+    click.echo(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _time(name: str, value: Any, raw: bool) -> Any:
+    if isinstance(value, datetime):
+        return to_microseconds(value) if raw else value.astimezone(UTC).isoformat()
+    if name in TIMES and isinstance(value, int) and not raw:
+        return to_datetime(value).isoformat()
+    return value
 
 
 def show(row: Group | Reader | Schedule | Semaphore | Subscription) -> None:
-    """Print a row, times in ISO 8601."""
-    fields = dataclasses.asdict(row)
-    times = {
-        name: value.astimezone(UTC).isoformat()
-        for name, value in fields.items()
-        if isinstance(value, datetime)
-    }
-    emit(**fields | times)
+    """Print a row."""
+    emit(**dataclasses.asdict(row))
+
+
+def check_kind(queue: Queue, kind: str) -> None:
+    """Say on stderr where nothing is known of a kind, with the names that are near."""
+    kinds = [one.kind for one in queue.stats()]
+    if kind not in kinds:
+        near = difflib.get_close_matches(kind, kinds, n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        click.echo(f"Nothing is known of kind {kind}{hint}", err=True)
 
 
 def aligned(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
@@ -206,7 +265,8 @@ def emit_messages(messages: Iterable[Message | Ended]) -> None:
     for message in messages:
         found = True
         fields = with_payload(message)
-        emit(**{name: value for name, value in fields.items() if value is not None or name == "payload"})
+        absent = (None, ())
+        emit(**{name: value for name, value in fields.items() if name == "payload" or value not in absent})
     if not found:
         nothing()
 

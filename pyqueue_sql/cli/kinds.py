@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from datetime import UTC
 from typing import Any, get_args
 
 import click
 
 from pyqueue_sql import Queue, Stats
-from pyqueue_sql.cli.common import aligned, emit, from_json_object, given, max_option, with_queue
+from pyqueue_sql.cli.common import aligned, check_kind, emit, from_json_object, given, max_option, with_queue
 from pyqueue_sql.cli.producers import when
 from pyqueue_sql.models import EndOutcome
 
@@ -31,11 +30,11 @@ TABLE = (
 @click.command()
 @click.argument("kind")
 @click.option("--timeout", "timeout_seconds", type=float, help="Seconds that a reservation lasts.")
-@click.option("--max-attempts", type=int, help="Deliveries until a message is dead.")
-@click.option("--backoff", "backoff_seconds", type=float, help="Seconds until the second try.")
-@click.option("--backoff-factor", type=float, help="By how much that grows with each failure.")
-@click.option("--backoff-max", "backoff_max_seconds", type=float, help="Where it stops growing.")
-@click.option("--jitter", type=float, help="The share of it that is left to chance, 0 to 1.")
+@click.option("--max-attempts", type=int, help="Deliveries until a message is dead; 25.")
+@click.option("--backoff", "backoff_seconds", type=float, help="Seconds until what failed is tried again; 1.")
+@click.option("--backoff-factor", type=float, help="By how much that grows with each failure; 2.")
+@click.option("--backoff-max", "backoff_max_seconds", type=float, help="Where it stops growing; 3600.")
+@click.option("--jitter", type=float, help="The share of it that is left to chance, 0 to 1; 0.2.")
 @click.option("--dead-letter-kind", help="Where the dead go; KIND.dead unless given.")
 @click.option("--dedup", "dedup_seconds", type=float, help="Seconds that a key is remembered after its end.")
 @click.option("--history", "history_seconds", type=float, help="Seconds that what ended is kept.")
@@ -133,12 +132,13 @@ def stats(queue: Queue, kind: str | None, as_json: bool) -> None:
       pyqueue stats mail | jq .ready
     """
     rows = queue.stats(kind)
+    if kind is not None and not rows:
+        check_kind(queue, kind)
     if not as_json and sys.stdout.isatty():
         click.echo(table(rows))
         return
     for row in rows:
-        fields = dataclasses.asdict(row)
-        emit(**{**fields, "next_at": row.next_at and row.next_at.astimezone(UTC).isoformat()})
+        emit(**dataclasses.asdict(row))
 
 
 def table(rows: list[Stats]) -> str:

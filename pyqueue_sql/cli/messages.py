@@ -10,6 +10,7 @@ import click
 from pyqueue_sql import Ended, Queue, to_datetime
 from pyqueue_sql.cli.common import (
     aligned,
+    check_kind,
     emit,
     emit_messages,
     given,
@@ -47,7 +48,10 @@ def peek(queue: Queue, kind: str, max_messages: int | None, where: dict[str, Any
     \b
       pyqueue peek mail --max 100 | jq -r '[.state, .key] | @tsv'
     """
-    emit_messages(queue.peek(kind, **given(max_messages=max_messages, where=where)))
+    found = queue.peek(kind, **given(max_messages=max_messages, where=where))
+    if not found:
+        check_kind(queue, kind)
+    emit_messages(found)
 
 
 @click.command()
@@ -123,7 +127,7 @@ def history_table(ended: list[Ended]) -> str:
                 one.to_kind or "",
                 str(one.attempts),
                 one.reserved_by or "",
-                str(one.errors[-1].get("error") or "") if one.errors else "",
+                one.errors[-1]["error"] if one.errors else "",
             )
             for one in ended
         ),

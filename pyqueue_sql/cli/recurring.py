@@ -102,7 +102,7 @@ def subscriptions(queue: Queue) -> None:
 @click.option("--max-attempts", type=int, help="Deliveries that a message may have.")
 @with_queue
 def schedule(queue: Queue, name: str, kind: str, payload: Any, **options: Any) -> None:
-    """Have PAYLOAD pushed into KIND again and again, by the schedule NAME; somebody has to call tick.
+    """Have PAYLOAD pushed into KIND again and again, by the schedule NAME; a running worker makes it come.
 
     \b
       pyqueue schedule report reports '{"of": "sales"}' --daily-at 09:30 --zone Europe/Berlin

@@ -22,9 +22,21 @@ dialect_option = click.option(
 )
 
 
-def _need(url: str | None, sql: bool) -> None:
+optional_option = click.option(
+    "--optional",
+    is_flag=True,
+    help="With --sql, for MariaDB and MySQL: print also what some servers refuse, functions and a trigger.",
+)
+HINT = """\
+The queue is installed. If this database belongs to an application whose Alembic generates migrations
+(alembic revision --autogenerate), one line in its env.py keeps the queue out of them:
+    context.configure(..., include_object=pyqueue_sql.alembic.include_object)"""
+
+
+def _need(url: str | None, sql: bool) -> str:
     if url is None and not sql:
         raise click.UsageError("Missing option '--url' (env var: 'PYQUEUE_URL').")
+    return url or ""
 
 
 @click.command()
@@ -33,26 +45,38 @@ def _need(url: str | None, sql: bool) -> None:
 @schema_option
 @sql_option
 @dialect_option
-def upgrade(revision: str, url: str | None, schema: str | None, sql: bool, dialect: str | None) -> None:
+@optional_option
+def upgrade(
+    revision: str, url: str | None, schema: str | None, sql: bool, dialect: str | None, optional: bool
+) -> None:
     """Install the queue, or bring it to a newer revision (the newest, unless you name one).
 
-    A second one at the same time waits, and then finds nothing to do. Prints the revision that is there
-    afterwards. On PostgreSQL an installation is one transaction. On MariaDB and MySQL each statement is one:
-    what was interrupted goes on when you run it again. What the server refuses there and the queue can do
-    without (functions, the trigger of the inbox, roles) is a line on standard error, and the next upgrade
-    tries it again.
+    Prints the revision that is there afterwards, and `changed`: what was missing or differed from it.
+    Whatever routine, view, trigger, comment, role or right that is, it is made again, from any state: after a
+    restore without routines, a rename of the schema, an installation by sql/. Rights come by our roles: what
+    others than these and the owner were granted on what is ours is taken back.
+
+    A second one at the same time waits, and then finds nothing to do. On PostgreSQL an installation is one
+    transaction. On MariaDB and MySQL each statement is one: what was interrupted goes on when you run it
+    again. What the server refuses there and the queue can do without (functions, the trigger of the inbox,
+    roles) is a line on standard error, and the next upgrade tries it again.
 
     \b
       pyqueue upgrade --url postgresql://localhost/app
       pyqueue upgrade --url mysql://root@localhost/app
       pyqueue upgrade --schema queue              # in a schema of its own; on MySQL a database
       pyqueue upgrade --sql > queue.sql           # for whoever may run it
-      pyqueue upgrade --sql --dialect mysql > queue.sql
+      pyqueue upgrade --sql --dialect mysql | mysql app
     """
-    _need(url, sql)
-    migrate.upgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect)
-    if url is not None and not sql:
-        emit(revision=migrate.current(url, schema=schema))
+    where = _need(url, sql)
+    if sql:
+        migrate.upgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect, optional=optional)
+        return
+    before = migrate.current(where, schema=schema)
+    changed = migrate.upgrade(url, schema=schema, revision=revision)
+    emit(revision=migrate.current(where, schema=schema), changed=changed)
+    if before is None:
+        click.echo(HINT, err=True)
 
 
 @click.command()
@@ -61,16 +85,36 @@ def upgrade(revision: str, url: str | None, schema: str | None, sql: bool, diale
 @schema_option
 @sql_option
 @dialect_option
-def downgrade(revision: str, url: str | None, schema: str | None, sql: bool, dialect: str | None) -> None:
-    """Go back to an older revision; `base` removes the queue WITH ALL ITS MESSAGES.
+@click.option("--yes", is_flag=True, help="Don't ask before everything is removed.")
+def downgrade(
+    revision: str, url: str | None, schema: str | None, sql: bool, dialect: str | None, yes: bool
+) -> None:
+    """Go back to an older revision; `base` removes the queue WITH ALL ITS MESSAGES, and asks before.
 
     \b
       pyqueue downgrade base --url postgresql://localhost/app
+      pyqueue downgrade base --yes
     """
-    _need(url, sql)
-    migrate.downgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect)
-    if url is not None and not sql:
-        emit(revision=migrate.current(url, schema=schema))
+    where = _need(url, sql)
+    if sql:
+        migrate.downgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect)
+        return
+    before = migrate.current(where, schema=schema)
+    if before is None:
+        click.echo("Nothing was removed: no queue is installed here by pyqueue upgrade.", err=True)
+    elif revision == "base" and not yes:
+        _ask()
+    migrate.downgrade(url, schema=schema, revision=revision)
+    emit(revision=migrate.current(where, schema=schema))
+
+
+def _ask() -> None:
+    try:
+        click.confirm("This removes the queue with all its messages. Go on?", abort=True, err=True)
+    except click.Abort as error:
+        if isinstance(error.__context__, EOFError):
+            raise click.UsageError("Nobody is there to be asked: say --yes.") from None
+        raise
 
 
 @click.command()

@@ -65,6 +65,11 @@ def find_handlers(path: str) -> Handlers:
 @click.option("--name", help="What the worker is called in the database; a random end is added.")
 @click.option("--drain", is_flag=True, help="End when nothing is ready.")
 @click.option("--max-messages", type=click.IntRange(min=1), help="End after so many, in each process.")
+@click.option(
+    "--upkeep/--no-upkeep",
+    default=True,
+    help="Off: leave ticking schedules, pruning, and freeing what the dead held to others.",
+)
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--log-level",
@@ -85,6 +90,8 @@ def worker(
     **options: Any,
 ) -> None:
     """Run the handlers that MODULE declares (its `handlers`, or NAME).
+
+    A running worker is all the upkeep there is: it ticks schedules, prunes, and frees what dead workers held.
 
     On SIGTERM or Ctrl-C no more messages are taken, and handlers may end; on the second one what is held is
     given back without counting the attempt. Logs go to the standard error.

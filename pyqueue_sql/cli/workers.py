@@ -55,10 +55,7 @@ def workers(queue: Queue, as_json: bool) -> None:
         click.echo(table(rows))
         return
     for row in rows:
-        times = {
-            name: getattr(row, name).astimezone(UTC).isoformat() for name in ("started_at", "heartbeat_at")
-        }
-        emit(**{**dataclasses.asdict(row), **times})
+        emit(**dataclasses.asdict(row))
 
 
 def table(rows: list[WorkerState]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
@@ -126,7 +126,7 @@ def work(link: Connection, url: str, kinds: Kinds, name: str, step: Step) -> Non
 
 
 def _sort(
-    report: Report, batch: list[Message], outcomes: list[Outcome], wanted: dict[str, list[str]]
+    report: Report, batch: Sequence[Message], outcomes: list[Outcome], wanted: dict[str, list[str]]
 ) -> None:
     """Write the key of each message under its outcome."""
     by_receipt = {message.receipt: message for message in batch}

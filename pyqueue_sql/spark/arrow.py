@@ -32,8 +32,8 @@ _MESSAGE: Final = (
     " scheduled_at long,"
     " scheduled_at_initially long, created_at long, reserved_at long, attempts int, reserved_by text"
 )
-RESERVED: Final = f"{_MESSAGE}, receipt text"
-PEEKED: Final = f"{_MESSAGE}, state text"
+RESERVED: Final = f"{_MESSAGE}, receipt text, errors text"
+PEEKED: Final = f"{_MESSAGE}, state text, errors text"
 ENDED: Final = (
     "p_kind text, p_key text, entry long, outcome text, to_kind text, payload text, payload_bytes bytes,"
     " headers text, priority short, scheduled_at_initially long, created_at long, reserved_at long,"

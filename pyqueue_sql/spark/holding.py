@@ -1,49 +1,100 @@
-"""A thread that keeps the holds of a batch while somebody works on it."""
+"""A process that keeps the holds of a read, and gives them back when its reader has gone.
+
+Spark ends the process of a source by a signal that nobody can catch, whether its query is stopped or fails or
+its driver is killed. So somebody else has to give back what it held: who waits at the other end of a pipe.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import json
 import logging
+import queue
+import subprocess
+import sys
 import threading
-from types import TracebackType
 
-from pyqueue_sql.spark.database import connected
+from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.options import Options
 
 log = logging.getLogger(__name__)
 
 
 class Holding:
-    """Extends the holds of a batch every third of their time, until it is told to stop.
+    """Extends the holds of a read every third of their time, and gives them back when the reader has gone.
 
     Args:
         options: they say where, and how long a hold is.
-        stream: the reader.
-        batch: its batch.
     """
 
-    def __init__(self, options: Options, stream: str, batch: int) -> None:
+    def __init__(self, options: Options) -> None:
         self._options = options
-        self._stream = stream
-        self._batch = batch
-        self._seconds = options.timeout_seconds
-        self._stop = threading.Event()
-        # a daemon, so that a driver that ends doesn't wait for it
-        self._thread = threading.Thread(target=self._run, name="pyqueue-hold", daemon=True)
+        self._process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> Holding:
-        self._thread.start()
-        return self
+    def keep(self, source: str) -> None:
+        """Keep what this read holds, and nothing of any other."""
+        if self._process is None:
+            # a session of its own, since Spark ends the whole group
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, text=True, start_new_session=True
+            )
+            self._say(dataclasses.asdict(self._options))  # the password is in no list of processes
+        self._say(source)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
+    def let_go(self) -> None:
+        """Leave what it held as it is: it has ended."""
+        if self._process is not None:
+            self._say(None)
 
-    def _run(self) -> None:
-        while not self._stop.wait(self._seconds / 3):
-            try:
-                with connected(self._options) as database:
-                    database.extend_batch(self._stream, self._batch, self._seconds)
-            except Exception as error:  # the next round may succeed; if none does, the holds end
-                log.warning("holds not extended: %s", type(error).__name__)
+    def close(self) -> None:
+        """Leave, and have given back what is still held."""
+        process, self._process = self._process, None
+        if process is not None and process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            process.wait()
+
+    def _say(self, what: object) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(what) + "\n")
+        self._process.stdin.flush()
+
+
+def main() -> None:
+    """Do what the reader says until it has gone."""
+    said: queue.Queue[str] = queue.Queue()
+    options = Options(**json.loads(sys.stdin.readline()))
+
+    def listen() -> None:
+        for line in sys.stdin:
+            said.put(line)
+        said.put("")
+
+    threading.Thread(target=listen, daemon=True).start()
+    source: str | None = None
+    while True:
+        try:
+            line = said.get(timeout=options.timeout_seconds / 3)
+        except queue.Empty:
+            line = None
+        if line:
+            source = json.loads(line)
+        elif source is not None:
+            extend(options, source, options.timeout_seconds if line is None else 0)
+        if line == "":
+            return
+
+
+def extend(options: Options, source: str, seconds: float) -> None:
+    """Extend the holds of a read; with 0 seconds they go back."""
+    try:
+        with connected(options, patient=seconds == 0) as database:
+            database.extend_read(source, seconds)
+    except Exception as error:  # the next round may succeed; if none does, the holds end
+        log.warning("holds not extended: %s", type(error).__name__)
+
+
+if __name__ == "__main__":
+    main()

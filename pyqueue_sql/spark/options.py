@@ -11,6 +11,7 @@ from pyqueue_sql.errors import InvalidOption
 
 READ, READ_STREAM, WRITE, WRITE_STREAM = "read", "readStream", "write", "writeStream"
 WAYS: Final = (READ, READ_STREAM, WRITE, WRITE_STREAM)
+STREAM_PATIENCE_SECONDS: Final = 180.0
 OF_SPARK: Final = frozenset({"checkpointlocation"})
 """What Spark hands on of its own."""
 
@@ -39,14 +40,17 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return check
 
 
-def _seconds(value: str) -> float:
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = -1.0
-    if not 1 <= seconds <= 31_536_000:
-        raise ValueError("must be a number of seconds from 1 to 31536000")
-    return seconds
+def _seconds(least: int, most: int) -> Callable[[str], float]:
+    def check(value: str) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = -1.0
+        if not least <= seconds <= most:
+            raise ValueError(f"must be a number of seconds from {least} to {most}")
+        return seconds
+
+    return check
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,16 @@ class Options:
     stream: str | None = None
     batch: int | None = None
     failed: str = "retry"
+    streams: bool = False
+    """Whether it is a part of a streaming query."""
+    reconnect_seconds: float | None = None
+
+    @property
+    def patience(self) -> float:
+        """How many seconds a server that is away is waited for: for a batch write 0, unless it says more."""
+        if self.reconnect_seconds is not None:
+            return self.reconnect_seconds
+        return STREAM_PATIENCE_SECONDS if self.streams else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +94,13 @@ KNOWN: Final[Mapping[str, _Option]] = {
     "look": _Option(_one_of("peek", "history"), (READ,)),
     "partitions": _Option(_whole(1, 1000), (READ, READ_STREAM)),
     "max_messages": _Option(_whole(1, 1_000_000), (READ_STREAM,)),
-    "timeout_seconds": _Option(_seconds, (READ_STREAM,)),
+    "timeout_seconds": _Option(_seconds(1, 31_536_000), (READ_STREAM,)),
     "commit": _Option(_one_of("source", "sink"), (READ_STREAM,)),
     "atomic": _Option(_one_of("job", "task"), (WRITE,)),
     "stream": _Option(_text, (WRITE,)),
     "batch": _Option(_whole(0, 2**63 - 1), (WRITE,)),
     "failed": _Option(_one_of("retry", "dead"), (WRITE,)),
+    "reconnect_seconds": _Option(_seconds(0, 86_400), (READ_STREAM, WRITE, WRITE_STREAM)),
 }
 
 
@@ -121,4 +136,4 @@ def parse(given: Mapping[str, str], way: str) -> Options:
         raise InvalidOption('options "stream" and "batch" must stand together')
     if "stream" in found and found.get("atomic") == "task":
         raise InvalidOption('option "atomic" must be job where a write ends a batch')
-    return Options(**found)
+    return Options(**found, streams=way in (READ_STREAM, WRITE_STREAM) or "stream" in found)

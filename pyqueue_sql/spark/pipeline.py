@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from pyqueue_sql.spark.database import connected
+from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.options import READ_STREAM, parse
 from pyqueue_sql.spark.station import Station
 
@@ -103,12 +103,15 @@ class Pipeline:
             pyspark.errors.StreamingQueryException: a station failed; the others are stopped.
         """
         if once:
-            while waiting := [one for one in self.stations if self._ready(one, url, queue_schema)]:
+            # all of them at first: a batch that was under way is done first, and what it holds isn't ready
+            waiting: Sequence[Station] = self.stations
+            while waiting:
                 for one in waiting:
                     report(f"{self.name}: {one.kind}")
                     self.start(
                         spark, one, url, checkpoints, once=True, queue_schema=queue_schema
                     ).awaitTermination()
+                waiting = [one for one in self.stations if self._ready(one, url, queue_schema)]
             return
         queries = [
             self.start(spark, one, url, checkpoints, once=False, queue_schema=queue_schema)

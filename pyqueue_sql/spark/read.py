@@ -11,7 +11,7 @@ from pyspark.sql import datasource as ds
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from pyqueue_sql.spark.arrow import ENDED, PEEKED
-from pyqueue_sql.spark.database import connected
+from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.spark.reading import Filter, Source, batches, fetch, select
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
@@ -13,12 +15,18 @@ from pyspark.sql.types import StructType
 
 from pyqueue_sql.errors import Refused
 from pyqueue_sql.spark.arrow import pc
-from pyqueue_sql.spark.database import Batches, connected, has_statement_trigger, put
+from pyqueue_sql.spark.batches import Batches, Committed, connected, patiently
+from pyqueue_sql.spark.database import has_statement_trigger, put
+from pyqueue_sql.spark.kept import Kept
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.spark.writing import check_columns, plain
 
-QUERY_ID = "sql.streaming.queryId"
+QUERY_ID: Final = "sql.streaming.queryId"
 """Spark's name for the id of the streaming query, which a checkpoint keeps, among what a task is told."""
+BATCH_ID: Final = "streaming.sql.batchId"
+"""Spark's name for the number of the micro-batch there."""
+RUN_ID: Final = "spark.jobGroup.id"
+"""Of a streaming query this is the id of its run, another one after each start."""
 
 
 @dataclass
@@ -31,6 +39,7 @@ class Staged(WriterCommitMessage):
     failed: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Of the batch that the write ends: receipts, each with its error."""
     query: str | None = None
+    run: str | None = None
     job: str = ""
 
 
@@ -49,25 +58,35 @@ class Stager:
 
     def stage(self, iterator: Iterator[Any]) -> Staged:
         """Stage the rows of a task, in one transaction: one that fails leaves nothing."""
-        context = TaskContext.get()
-        query = context.getLocalProperty(QUERY_ID) if context else None
+        with Kept(iterator) as kept:
+            return patiently(self.options, lambda: self._stage(kept))
+
+    def _stage(self, iterator: Iterable[Any]) -> Staged:
+        query, batch, run = of_query()
         failed: list[dict[str, Any]] = []
         batches = (sound for one in iterator for sound in [_without_failed(one, failed)] if sound.num_rows)
+        first = next(batches, None)
+        if first is None:
+            return Staged(None, 0, failed, query, run, self.job)
         with connected(self.options, autocommit=False) as database:
             direct = self.options.atomic == "task" and has_statement_trigger(self.options)
-            part = None if direct else database.begin(self.job)
+            part = None if direct else database.begin(self.job, **self._purpose(query, batch, run))
             rows = put(
                 database.connection,
                 "queue_inbox" if direct else "queue_stage",
-                (plain(one, kind=self.options.kind, part=part) for one in batches),
+                (plain(one, kind=self.options.kind, part=part) for one in itertools.chain([first], batches)),
             )
             if part is not None and self.options.atomic == "task":
                 database.publish_parts([{"part": part, "messages": rows}])
                 part = None
-            if part is not None and not rows:
-                return Staged(None, 0, failed, query, self.job)
             database.connection.commit()
-            return Staged(part, rows, failed, query, self.job)
+            return Staged(part, rows, failed, query, run, self.job)
+
+    def _purpose(self, query: str | None, batch: int | None, run: str | None) -> dict[str, Any]:  # noqa: ARG002
+        """Return what a part is for, so that it goes when nobody can publish it any more."""
+        if self.options.stream is not None:
+            return {"query": self.options.stream, "batch": self.options.batch, "run": run}
+        return {} if query is None else {"query": stream_of(query), "run": run}
 
     def drop(self, messages: Sequence[Staged | None] = ()) -> None:
         """Remove what the tasks have staged, also those that another copy of this has sent."""
@@ -85,11 +104,21 @@ class Writer(Stager, DataSourceArrowWriter):
 
     def commit(self, messages: Sequence[Staged | None]) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Publish what the tasks have staged."""
+        staged = [one for one in messages if one is not None]
         if self.options.atomic == "job":
-            with connected(self.options) as database:
-                self._publish(database, [one for one in messages if one is not None])
+            # only of a batch it is known whether it was done before the connection was lost
+            tries = (
+                self.options
+                if self.options.stream
+                else dataclasses.replace(self.options, reconnect_seconds=0)
+            )
+            patiently(tries, lambda: self._publish(staged))
 
-    def _publish(self, database: Batches, staged: list[Staged]) -> None:
+    def _publish(self, staged: list[Staged]) -> None:
+        with connected(self.options) as database:
+            self._publish_with(database, staged)
+
+    def _publish_with(self, database: Batches, staged: list[Staged]) -> None:
         parts = parts_of(staged)
         if self.options.stream is None or self.options.batch is None:
             database.publish_parts(parts)
@@ -97,7 +126,13 @@ class Writer(Stager, DataSourceArrowWriter):
             final = {"final": True} if self.options.failed == "dead" else {}
             failed = [{**one, **final} for task in staged for one in task.failed]
             done = database.commit_batch(
-                self.options.stream, self.options.batch, parts=parts, failed=failed, whole=True
+                self.options.stream,
+                self.options.batch,
+                parts=parts,
+                failed=failed,
+                whole=True,
+                run=run_of(staged),
+                job=self.job,
             )
             if done.outcome == "replayed":
                 database.abort(self.job)
@@ -122,13 +157,42 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
             return
         if query is None:
             raise Refused("the tasks were not told which streaming query they belong to")
+        done = patiently(self.options, lambda: self._end(stream_of(query), batchId, staged))
+        if done.outcome == "replayed":
+            self.drop(messages)
+
+    def _end(self, stream: str, batch: int, staged: list[Staged]) -> Committed:
+        # what a source whose batches the sink commits has handed out for this batch ends with it
         with connected(self.options) as database:
-            if database.publish_parts(parts_of(staged), query=f"spark/{query}", batch=batchId) == "replayed":
-                self.drop(messages)
+            return database.commit_batch(
+                stream, batch, parts=parts_of(staged), whole=True, run=run_of(staged), job=self.job
+            )
+
+    def _purpose(self, query: str | None, batch: int | None, run: str | None) -> dict[str, Any]:
+        return {} if query is None else {"query": stream_of(query), "batch": batch, "run": run}
 
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""
         self.drop(messages)
+
+
+def of_query() -> tuple[str | None, int | None, str | None]:
+    """Return the streaming query that the task belongs to, its batch and its run, where there is one."""
+    context = TaskContext.get()
+    query, batch, run = (
+        context.getLocalProperty(name) if context else None for name in (QUERY_ID, BATCH_ID, RUN_ID)
+    )
+    return query, None if batch is None else int(batch), None if query is None else run
+
+
+def stream_of(query: str) -> str:
+    """Return the name of the reader of a streaming query whose batches its sink commits."""
+    return f"spark/{query}"
+
+
+def run_of(staged: Sequence[Staged]) -> str | None:
+    """Return the run of the query that the tasks belong to."""
+    return next((one.run for one in staged if one.run), None)
 
 
 def parts_of(staged: Sequence[Staged]) -> list[dict[str, int]]:

@@ -38,7 +38,11 @@ class PyQueueDataSource(DataSource):
         max_messages: of each of them and batch, 1 to 1000000, default 10000.
         timeout_seconds: how long a hold is, 1 to 31536000, default 300, whatever the kind says. It is
             extended while the batch runs, every third of it.
-        commit: source (default); sink: a write with `stream` and `batch` ends the batch.
+        commit: source (default); sink: a write ends the batch in the transaction in which it publishes: a
+            `writeStream` of this format, or in a `foreachBatch` a write with `stream` and `batch`. A batch
+            that no write has ended fails the query.
+        reconnect_seconds: how long to try again while the server is away, 0 to 86400, default 180; also of
+            writeStream, and of a write that ends a batch; of another write the default is 0.
 
     write:
         kind: where all of it goes; else the column p_kind says it for each row.

@@ -15,14 +15,12 @@ from pyspark.sql.types import StringType, StructType
 
 from pyqueue_sql.errors import Refused
 from pyqueue_sql.spark.arrow import pa
-from pyqueue_sql.spark.database import connected
-from pyqueue_sql.spark.holding import Holding
+from pyqueue_sql.spark.batches import connected, patiently
 from pyqueue_sql.spark.options import READ_STREAM, Options, parse
-from pyqueue_sql.spark.sink import QUERY_ID, Staged, Stager, parts_of
-from pyqueue_sql.spark.stream import stream_of
+from pyqueue_sql.spark.sink import QUERY_ID, Staged, Stager, parts_of, run_of, stream_of
 
 TRIES = 3
-STAGED = "part long, messages long, failed string"
+STAGED = "part long, messages long, failed string, run string"
 CORRUPT = "_corrupt_record"
 GIVEN = (
     "p_kind",
@@ -72,7 +70,7 @@ class Station:
             that doesn't fit is a failure and doesn't reach the function.
         failed: retry: failures come back after the backoff of their kind, until its max_attempts; dead:
             they become dead letters at once.
-        options: of the `readStream`: partitions, max_messages, timeout_seconds.
+        options: of the `readStream`: partitions, max_messages, timeout_seconds, reconnect_seconds.
     """
 
     kind: str
@@ -132,12 +130,13 @@ class Station:
         step = functools.partial(self._move if self.to else self._end, options, stream_of(query), batch)
         for left in reversed(range(TRIES)):
             try:
-                with Holding(options, stream_of(query), batch):
-                    step(self.result(messages))
+                step(self.result(messages))
                 return
             except Refused:
                 if not left:
                     raise
+                with connected(options) as database:
+                    database.renew(stream_of(query), batch)
 
     def _move(self, options: Options, stream: str, batch: int, found: DataFrame) -> None:
         given = dataclasses.replace(options, kind=None, stream=stream, batch=batch)
@@ -145,10 +144,17 @@ class Station:
         try:
             # one job, in workers that are there: a `write` would start a Python for each of its steps
             rows = cast("Any", found).mapInArrow(functools.partial(staged, stager), STAGED).collect()
-            tasks = [Staged(one.part, one.messages, json.loads(one.failed)) for one in rows]
+            tasks = [Staged(one.part, one.messages, json.loads(one.failed), run=one.run) for one in rows]
             failed = [{**one, **self._final()} for task in tasks for one in task.failed]
-            with connected(options) as database:
-                database.commit_batch(stream, batch, parts=parts_of(tasks), failed=failed, whole=True)
+            self._commit(
+                options,
+                stream,
+                batch,
+                parts=parts_of(tasks),
+                failed=failed,
+                run=run_of(tasks),
+                job=stager.job,
+            )
         except BaseException:
             stager.drop()
             raise
@@ -165,10 +171,16 @@ class Station:
                 if self.write is not None:
                     sound = found.where(F.col("error").isNull()).drop("error", "receipt")
                     self.write(sound, f"{stream.rpartition('/')[2]}-{batch}")
-            with connected(options) as database:
-                database.commit_batch(stream, batch, failed=failed, whole=True)
+            self._commit(options, stream, batch, failed=failed)
         finally:
             found.unpersist()
+
+    def _commit(self, options: Options, stream: str, batch: int, **what: Any) -> None:
+        def commit() -> None:
+            with connected(options) as database:
+                database.commit_batch(stream, batch, whole=True, **what)
+
+        patiently(options, commit)
 
     def _final(self) -> dict[str, Any]:
         return {"final": True} if self.failed == "dead" else {}
@@ -178,7 +190,10 @@ def staged(stager: Stager, batches: Iterator[Any]) -> Iterator[Any]:
     """Stage the rows of a task, and yield the one row of STAGED that says so."""
     done = stager.stage(batches)
     yield pa.record_batch(
-        [[done.part], [done.messages], [json.dumps(done.failed)]], names=["part", "messages", "failed"]
+        [[done.part], [done.messages], [json.dumps(done.failed)], [done.run]],
+        schema=pa.schema(
+            [("part", pa.int64()), ("messages", pa.int64()), ("failed", pa.string()), ("run", pa.string())]
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pyspark.sql.types import (
+    AtomicType,
     BinaryType,
     DataType,
     IntegralType,
@@ -21,7 +22,7 @@ from pyqueue_sql.spark.arrow import csv, pa, pc
 
 INBOX: Final[dict[str, tuple[type[DataType], ...]]] = {
     "p_kind": (StringType,),
-    "p_key": (StringType,),
+    "p_key": (AtomicType,),
     "payload": (StringType,),
     "payload_bytes": (BinaryType,),
     "headers": (StringType,),
@@ -76,6 +77,8 @@ def plain(batch: Any, *, kind: str | None, part: int | None) -> Any:
         part: of the stage; None: there is none.
     """
     columns = {name: batch.column(name) for name in batch.schema.names if name in INBOX}
+    if (key := columns.get("p_key")) is not None:
+        columns["p_key"] = _key(key)
     if kind is not None:
         columns = {"p_kind": pa.repeat(pa.scalar(kind), batch.num_rows), **columns}
     if part is not None:
@@ -83,6 +86,16 @@ def plain(batch: Any, *, kind: str | None, part: int | None) -> Any:
     if (at := columns.get("scheduled_at")) is not None and pa.types.is_timestamp(at.type):
         columns["scheduled_at"] = at.cast(pa.timestamp("us", at.type.tz)).cast(pa.int64())
     return pa.table(columns)
+
+
+def _key(column: Any) -> Any:
+    """Return keys as text: numbers and dates as Spark writes them, times in ISO 8601, bytes as UTF-8."""
+    if pa.types.is_timestamp(column.type):
+        zone = "Z" if column.type.tz else ""
+        return pc.strftime(
+            column.cast(pa.timestamp("us", column.type.tz and "UTC")), f"%Y-%m-%dT%H:%M:%S{zone}"
+        )
+    return column.cast(pa.string())
 
 
 def to_csv(table: Any) -> Any:

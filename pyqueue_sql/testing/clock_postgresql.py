@@ -18,22 +18,29 @@ class Clock:
     """
 
     def __init__(self, conn: psycopg.Connection[Any]) -> None:
-        """Replace queue_now() of the connection's database, as its owner; the connection is in autocommit."""
+        """Replace queue_now() of the connection's database, as its owner, where it isn't yet.
+
+        The connection is in autocommit.
+        """
         self._conn = conn
         row = conn.execute(
-            "select n.nspname from pg_catalog.pg_proc p"
+            "select n.nspname, pg_catalog.to_regclass(pg_catalog.format('%I.test_clock', n.nspname)) is null"
+            " from pg_catalog.pg_proc p"
             " join pg_catalog.pg_namespace n on n.oid = p.pronamespace where p.proname = 'queue_now'"
         ).fetchone()
         assert row is not None, "this database has no queue_now()"
         names = ("queue_now", "_queue_ticks", "test_clock")
         self._names = {name: sql.Identifier(row[0], name) for name in names}
-        self._run("create sequence {test_clock} maxvalue 9223372036854775807")
-        self._run("grant select on {test_clock} to public")
+        new = row[1]
+        if new:
+            self._run("create sequence {test_clock} maxvalue 9223372036854775807")
+            self._run("grant select on {test_clock} to public")
         self.set(START_US)
-        self._run(
-            "create or replace function {queue_now}() returns bigint language sql volatile"
-            " begin atomic select c.last_value from {test_clock} c; end"
-        )
+        if new:
+            self._run(
+                "create or replace function {queue_now}() returns bigint language sql volatile"
+                " begin atomic select c.last_value from {test_clock} c; end"
+            )
 
     @property
     def now(self) -> int:

@@ -37,6 +37,7 @@ class _Same(Connections):
     """In place of connections for transactions, the one that everything goes over."""
 
     def __init__(self, connection: Any) -> None:
+        self.url = ""
         self._connection = connection
 
     @contextmanager
@@ -90,7 +91,8 @@ def drain(
             else:
                 run(delivery, connections, stopping)
             outcome = "acked" if delivery.is_acked else settle(queue, [delivery])[0][1]
-            handled.append(Handled(message.kind, message.key, outcome, delivery.error, message))
+            error = delivery.failure and delivery.failure.error
+            handled.append(Handled(message.kind, message.key, outcome, error, message))
 
 
 def _in_a_loop(delivery: Delivery, connections: Connections, stopping: Stopping) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pyqueue_sql.worker.failures import Failure
 from pyqueue_sql.worker.pace import Pace
 from pyqueue_sql.worker.settling import GIVE_BACK, Settlement
 
@@ -36,7 +37,7 @@ class Delivery:
     """How long that took."""
     settlement: Settlement | None = None
     """What the handler said."""
-    error: BaseException | None = None
+    failure: Failure | None = None
     """Why it failed, for the log."""
     is_acked: bool = False
     """Whether its handler acknowledged it in a transaction."""

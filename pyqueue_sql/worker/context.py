@@ -36,7 +36,7 @@ class Connections:
     """
 
     def __init__(self, url: str, schema: str | None) -> None:
-        self._url = url
+        self.url = url
         self._schema = schema
         self._idle: deque[Connection] = deque()
         self._idle_async: deque[Any] = deque()
@@ -49,7 +49,7 @@ class Connections:
         """Give a connection, in a transaction that is committed at the end."""
         connection = self._taken()
         if connection is None:
-            connection = connect(self._url, autocommit=False, schema=self._schema, read_committed=True)
+            connection = connect(self.url, autocommit=False, schema=self._schema, read_committed=True)
         try:
             yield connection
             connection.commit()
@@ -66,7 +66,7 @@ class Connections:
             idle = self._idle_async.popleft()
             connection = idle if await _is_sound_async(idle) else None
         if connection is None:
-            connection = await connect_async(self._url, schema=self._schema)
+            connection = await connect_async(self.url, schema=self._schema)
         try:
             yield connection
             await connection.commit()

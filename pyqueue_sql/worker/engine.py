@@ -26,6 +26,7 @@ from pyqueue_sql.worker.running import Runners
 from pyqueue_sql.worker.settings import Settings
 from pyqueue_sql.worker.settling import GIVE_BACK
 from pyqueue_sql.worker.taking import Taker
+from pyqueue_sql.worker.upkeep import Upkeep, hear_warnings
 from pyqueue_sql.worker.watching import Listener
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class Engine:
         )
         settles = Link("settle", self._connect, self._ending)
         self._finisher = Finisher(self._board, settles, self._taker.wake)
-        self._links = [takes, settles, *([waits] if waits else [])]
+        self._upkeep = Upkeep(self._keeper, Link("upkeep", self._connect, self._ending))
+        self._links = [takes, settles, self._upkeep.link, *([waits] if waits else [])]
 
     def stop(self) -> None:
         """Take no more, and end when all is done that is held; at once when called again."""
@@ -93,14 +95,21 @@ class Engine:
         tasks: list[asyncio.Task[None]] = []
         try:
             await self._keeper.begin()
+            if self._settings.upkeep:
+                await self._upkeep.begin()
             self._runners.start(False in sorts, True in sorts, self._fail)
-            log.info("started", extra={"worker": self._settings.name, "kinds": list(self._handlers)})
+            upkeep = self._settings.upkeep
+            log.info(
+                "started" if upkeep else "started, schedules and pruning are up to others",
+                extra={"worker": self._settings.name, "kinds": list(self._handlers), "upkeep": upkeep},
+            )
             tasks = [
                 asyncio.create_task(self._guard(work), name=name)
                 for name, work in (
                     ("pyqueue-reserve", self._taker.run()),
                     (SETTLING, self._finisher.run()),
                     ("pyqueue-keep", self._keeper.run()),
+                    *([("pyqueue-upkeep", self._upkeep.run())] if upkeep else []),
                 )
             ]
             await self._finish(tasks[0])
@@ -171,6 +180,7 @@ class Engine:
 
     def _connect(self) -> Connection:
         connection = connect(self._settings.url, schema=self._settings.schema)
+        hear_warnings(connection)
         if isinstance(connection, psycopg.Connection) and not self._settings.notify:
             connection.prepare_threshold = None  # behind a pooler another session may be asked for it
         return connection

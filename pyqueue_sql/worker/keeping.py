@@ -1,5 +1,4 @@
-"""What keeps a worker's messages its own: its heartbeat, its holds; and freeing those of workers that are
-dead."""
+"""What keeps a worker's messages its own: its heartbeat and its holds."""
 
 from __future__ import annotations
 
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
     from pyqueue_sql.worker.watching import Listener
 
 TICK_SECONDS = 1.0
-REAP_SECONDS = 0.8
-"""Between two calls of the same worker; there are two that call."""
 DOUBT_SECONDS = 2.0
-"""After which one that is asked to free what the dead held makes sure that it is."""
+"""After which one that is asked for upkeep makes sure that it is."""
 BEATS = 3
 """A timeout of the heartbeat."""
 
@@ -64,7 +61,6 @@ class Keeper:
         self._changed = asyncio.Event()
         self._tick = TICK_SECONDS
         self._beaten_at = self._beat_at = 0.0
-        self._reap_at = 0.0
         self._heartbeat: Heartbeat | None = None
         heard = None if listener is None else self._heard
         self.link = Link("control", connect, ending, self._open, heard)
@@ -73,6 +69,16 @@ class Keeper:
     def listens(self) -> bool:
         """Whether it is told of what comes."""
         return self._listener is not None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether upkeep is up to this worker."""
+        return self._heartbeat is not None and self._heartbeat.reaps
+
+    @property
+    def heartbeat_seconds(self) -> float:
+        """After how long without a heartbeat a worker is taken for dead."""
+        return self._settings.heartbeat_seconds
 
     async def begin(self) -> None:
         """Register, which is done with each new connection; here nobody waits for one."""
@@ -121,9 +127,6 @@ class Keeper:
             now = time.monotonic()
             if now >= self._beat_at:
                 await self.link.call(self._beat)
-            if self._heartbeat is not None and self._heartbeat.reaps and now >= self._reap_at:
-                self._reap_at = now + REAP_SECONDS
-                await self._reap()
             self._board.hand_back(self._board.surplus())
 
     def _heard(self, channel: str | None, payload: str) -> None:
@@ -140,26 +143,21 @@ class Keeper:
 
     def _beat(self, queue: Queue[Any]) -> None:
         now = time.monotonic()
-        was_asked = self._heartbeat is not None and self._heartbeat.reaps
+        was_asked = self.is_asked
         self._heartbeat = queue.heartbeat(
             self._settings.name,
             timeout_seconds=self._settings.heartbeat_seconds,
             kinds=self._kinds if len(self._kinds) <= KINDS_A_CALL else None,
             info={"host": platform.node(), "pid": os.getpid(), "version": version("pyqueue_sql")},
             session=self._settings.notify,
+            upkeep=self._settings.upkeep,
         )
-        # where the session tells, only to learn whether others rely on this one to free what the dead held
+        # where the session tells, only to learn whether others rely on this one for upkeep
         beats = BEATS if self._heartbeat.expires_at is not None else BEATS / 2
         self._beaten_at = now
         self._beat_at = now + self._settings.heartbeat_seconds / beats
         if self._heartbeat.reaps and not was_asked:  # who come together each may be the first
             self._beat_at = min(self._beat_at, now + DOUBT_SECONDS)
-
-    async def _reap(self) -> None:
-        for dead in await self.link.call(lambda queue: queue.reap()):
-            log.warning(
-                "worker %s is gone", dead.worker, extra={"gone": dead.worker, "freed": dead.freed}
-            )  # fmt: skip
 
     async def _extend(self) -> None:
         """Renew the holds that are half over."""

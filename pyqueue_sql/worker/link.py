@@ -84,6 +84,9 @@ class Link:
         self._armed: int | None = None
         self._is_proven = False
         self._is_broken = False
+        self._was_open = False
+        self.reopened_at = float("-inf")
+        """When a connection that was lost was last replaced, by the monotonic clock."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name=f"pyqueue-{name}", daemon=True).start()
 
@@ -174,6 +177,9 @@ class Link:
                 connection.close()
                 raise
             self._queue = queue
+            if self._was_open:
+                self.reopened_at = time.monotonic()
+            self._was_open = True
         return self._queue
 
     async def _drop(self) -> None:

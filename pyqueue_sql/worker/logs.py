@@ -13,9 +13,11 @@ from pyqueue_sql.worker.link import log
 
 if TYPE_CHECKING:
     from pyqueue_sql.worker.board import Delivery
+    from pyqueue_sql.worker.failures import Failure
 
 _OURS = ("worker", "kinds", "held", "kind", "key", "attempt", "outcome", "seconds", "link", "gone", "freed",
-         "acked", "retry", "dead", "moved", "duplicate", "lost", "refused", "child", "status")  # fmt: skip
+         "acked", "retry", "dead", "moved", "duplicate", "lost", "refused", "child", "status", "upkeep",
+         "error", "where")  # fmt: skip
 """The fields that a record may have."""
 
 
@@ -27,19 +29,34 @@ def settled(ends: Iterable[tuple[Delivery, str]], is_debugging: bool) -> None:
         is_debugging: whether that is wanted.
     """
     for delivery, outcome in ends:
+        failure = delivery.failure
         if outcome in ("lost", "refused"):
             text, level = f"{outcome}: somebody else has the message, or it ended", logging.WARNING
-        elif delivery.error is not None:
-            text, level = f"failed: {type(delivery.error).__name__}", logging.WARNING
+        elif failure is not None:
+            text, level = f"failed: {failure.text}", logging.WARNING
         elif is_debugging:
             text, level = outcome, logging.DEBUG
         else:
             continue
         message = delivery.message
-        log.log(level, "%s", text, extra={
+        _log(level, text, failure, {
             "kind": message.kind, "key": message.key, "attempt": message.attempts, "outcome": outcome,
             "seconds": round(delivery.seconds, 6),
         })  # fmt: skip
+
+
+def _log(level: int, text: str, failure: Failure | None, extra: dict[str, Any]) -> None:
+    """Log it with the traceback that the failure has, from which the password is gone."""
+    if not log.isEnabledFor(level):
+        return
+    if failure is None or failure.error is None or not failure.traceback:
+        log.log(level, "%s", text, extra=extra)
+        return
+    extra |= {"error": failure.name, "where": failure.where}
+    raised = (type(failure.error), failure.error, failure.error.__traceback__)
+    record = log.makeRecord(log.name, level, __file__, 0, "%s", (text,), raised, "settled", extra)
+    record.exc_text = failure.traceback  # formatters take it as it is
+    log.handle(record)
 
 
 def fields(record: logging.LogRecord) -> dict[str, Any]:
@@ -61,7 +78,7 @@ class JsonFormatter(logging.Formatter):
             **fields(record),
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = record.exc_text or self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
 
 

@@ -24,7 +24,7 @@ def run(delivery: Delivery, connections: Connections, stopping: Stopping) -> Non
     """Run a function for a delivery."""
     handler = delivery.handler
     context = Context(delivery, connections, stopping) if handler.wants_context else None
-    with Concluding(delivery) as concluding:
+    with Concluding(delivery, connections.url) as concluding:
         concluding.answer = handler.function(*handler.arguments(delivery.message, context))
 
 
@@ -32,7 +32,7 @@ async def run_async(delivery: Delivery, connections: Connections, stopping: Stop
     """Run a coroutine for a delivery."""
     handler = delivery.handler
     context = AsyncContext(delivery, connections, stopping) if handler.wants_context else None
-    with Concluding(delivery) as concluding:
+    with Concluding(delivery, connections.url) as concluding:
         arguments = handler.arguments(delivery.message, context)
         if handler.max_seconds is None:
             concluding.answer = await handler.function(*arguments)

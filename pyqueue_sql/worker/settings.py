@@ -19,3 +19,4 @@ class Settings:
     heartbeat_seconds: float = 30.0
     drain: bool = False
     max_messages: int | None = None
+    upkeep: bool = True

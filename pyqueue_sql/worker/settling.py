@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -13,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyqueue_sql.errors import InvalidReceipt, QueueError
 from pyqueue_sql.worker.answers import Answer, Move, Reject, Retry, Snooze
 from pyqueue_sql.worker.context import Lost
+from pyqueue_sql.worker.failures import Failure, clean
 from pyqueue_sql.worker.parsing import Misfit
 
 if TYPE_CHECKING:
     from pyqueue_sql.client import Queue
     from pyqueue_sql.models import Outcome
     from pyqueue_sql.worker.board import Delivery
-
-ERROR_CHARACTERS = 4000
-"""Of a traceback, its end: there it says what happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +34,16 @@ GIVE_BACK = Settlement("nack", {"count": False, "delay_seconds": 0})
 
 
 class Concluding:
-    """Makes what a handler returns or raises the settlement of its delivery."""
+    """Makes what a handler returns or raises the settlement of its delivery.
 
-    def __init__(self, delivery: Delivery) -> None:
+    Args:
+        delivery: it.
+        url: of the database, whose password is kept out of errors.
+    """
+
+    def __init__(self, delivery: Delivery, url: str) -> None:
         self._delivery = delivery
+        self._url = url
         self.answer: Any = None
 
     def __enter__(self) -> Concluding:
@@ -57,9 +60,9 @@ class Concluding:
             return False
         if isinstance(error, KeyboardInterrupt | GeneratorExit):
             return False
-        if not isinstance(error, Answer) and error is not None:
-            delivery.error = error
-        delivery.settlement = settlement(self.answer if error is None else error)
+        if error is not None and not isinstance(error, Answer):
+            delivery.failure = Failure.of(error, self._url)
+        delivery.settlement = settlement(self.answer if error is None else error, delivery.failure)
         return True
 
 
@@ -72,15 +75,15 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def settlement(said: BaseException) -> Settlement:
-    """Return what is to become of a message whose handler returned or raised this."""
+def settlement(said: BaseException, failure: Failure | None) -> Settlement:
+    """Return what is to become of a message whose handler returned or raised this, which may be a failure."""
     match said:
         case Snooze(delay_seconds=delay):
             return Settlement("nack", {"count": False, "delay_seconds": delay})
         case Move(to_kind=kind, options=options):
             return Settlement("move", {"to_kind": kind, **options})
         case Retry(error=error, delay_seconds=delay):
-            given = {"error": error and clean(error), "delay_seconds": delay}
+            given = {"error": clean(error or "Retry"), "delay_seconds": delay}
             return Settlement("nack", {name: value for name, value in given.items() if value is not None})
         case Reject(reason=reason):
             return Settlement("nack", {"final": True, "error": clean(reason)})
@@ -89,38 +92,7 @@ def settlement(said: BaseException) -> Settlement:
         case Lost():
             return ACK  # which will be lost, and say so
         case _:
-            return Settlement("nack", {"error": describe(said)})
-
-
-def describe(error: BaseException) -> str:
-    """Return the traceback of what a handler raised, from the handler on."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
-        trace = trace.tb_next
-    try:
-        told = traceback.TracebackException(type(error), error, trace, compact=True)
-        _forget_columns(told)
-        text = "".join(told.format())
-    except Exception:  # its own __str__ fails, say
-        text = type(error).__name__
-    return clean(text.strip())
-
-
-def _forget_columns(told: traceback.TracebackException) -> None:
-    """Leave out the marks below lines: for them the source is parsed, which isn't safe in threads of Python
-    3.11."""
-    chained = [told.__cause__, told.__context__, *(told.exceptions or ())]
-    for frame in told.stack:
-        frame.colno = None
-    for one in chained:
-        if one is not None:
-            _forget_columns(one)
-
-
-def clean(text: str) -> str:
-    """Return text that every database can hold, and not too much of it."""
-    cut = text if len(text) <= ERROR_CHARACTERS else "…" + text[-ERROR_CHARACTERS:]
-    return cut.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+            return Settlement("nack", {"error": failure.text if failure else clean(str(said))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +122,8 @@ class Group:
         if isinstance(error, InvalidReceipt) or self.settlement.options.keys() == {"error"}:
             return []
         for one in self.deliveries:
-            one.error = error
-            one.settlement = Settlement("nack", {"error": clean(f"{type(error).__name__}: {error}")})
+            one.failure = Failure(clean(f"{type(error).__name__}: {error}"), error=error)
+            one.settlement = Settlement("nack", {"error": one.failure.text})
         return groups(self.deliveries)
 
 

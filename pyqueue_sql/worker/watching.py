@@ -171,6 +171,7 @@ class Waiter:
         self._seconds = min(seconds, LONGEST_WAIT_SECONDS)
         self._tell = tell
         self._task: asyncio.Task[None] | None = None
+        self._is_over = False
 
     def want(self, kinds: Sequence[str], failed: Callable[[BaseException], None]) -> None:
         """Wait for some of the kinds from now on, unless that is so already."""
@@ -183,13 +184,15 @@ class Waiter:
 
     async def _wait(self, kinds: Sequence[str]) -> None:
         seconds = self._seconds if len(kinds) == len(self._kinds) else min(self._seconds, PART_SECONDS)
-        found = await self._link.call(lambda queue: queue.wait(kinds, seconds))
+        # a wait that begins after `stop`, because its connection was being opened then, would have no end
+        found = await self._link.call(lambda queue: None if self._is_over else queue.wait(kinds, seconds))
         self._task = None
         # also where there is none, so that the next wait begins
         self._tell([] if found is None else [found], True)
 
     async def stop(self, other: Link) -> None:
         """End a wait that is under way, by way of another connection of the same user's."""
+        self._is_over = True
         if self._task is None or self._task.done():
             return
         self._task.cancel()

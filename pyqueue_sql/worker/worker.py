@@ -40,6 +40,8 @@ class WorkerOptions(TypedDict, total=False):
     """End when nothing is ready any more."""
     max_messages: int | None
     """End after so many."""
+    upkeep: bool
+    """False: leave ticking schedules, pruning, and freeing what the dead held to others."""
 
 
 def _settings(url: str, handlers: Handlers, options: WorkerOptions) -> Settings:

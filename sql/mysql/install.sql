@@ -20,11 +20,13 @@ source tables/queue_stage_part.sql
 source tables/queue_stage.sql
 source tables/queue_stage_done.sql
 source tables/queue_stream_part.sql
+source tables/queue_stream_plan.sql
 source tables/queue_use.sql
 source tables/queue_subscription.sql
 source tables/queue_recurring.sql
 source tables/queue_group.sql
 source tables/queue_group_slot.sql
+source tables/queue_group_due.sql
 source tables/queue_log.sql
 source tables/queue_log_epoch.sql
 source tables/queue_log_gone.sql
@@ -78,7 +80,6 @@ source routines/_queue_receipts.sql
 source routines/_queue_check_json.sql
 source routines/_queue_check_messages.sql
 source routines/_queue_check_moves.sql
-source routines/_queue_check_worker.sql
 source routines/_queue_check_kinds.sql
 source routines/_queue_move_options.sql
 
@@ -90,6 +91,7 @@ source routines/_queue_random.sql
 source routines/_queue_begin_alone.sql
 
 -- routines: what the public ones share
+source routines/_queue_defaults.sql
 source routines/_queue_check_dead_letter_kind.sql
 source routines/_queue_key.sql
 source routines/_queue_add_error.sql
@@ -103,6 +105,8 @@ source routines/_queue_advance_each.sql
 source routines/_queue_pushed.sql
 source routines/_queue_follow.sql
 source routines/_queue_group_check.sql
+source routines/_queue_group_note.sql
+source routines/_queue_groups_due.sql
 source routines/_queue_members_end.sql
 source routines/_queue_members_dead.sql
 source routines/_queue_enrol.sql
@@ -120,7 +124,6 @@ source routines/_queue_lock_moves.sql
 source routines/_queue_move.sql
 source routines/_queue_set_paused.sql
 source routines/_queue_fold_counts.sql
-source routines/_queue_forget.sql
 source routines/_queue_prune_log.sql
 source routines/_queue_prune_kind.sql
 source routines/_queue_prune_by_the_way.sql
@@ -165,12 +168,14 @@ source routines/_queue_free.sql
 source routines/_queue_free_one.sql
 source routines/_queue_reap.sql
 source routines/_queue_stage_remove.sql
+source routines/_queue_stage_outdated.sql
 source routines/_queue_stage_prune.sql
 source routines/_queue_stage_put.sql
 source routines/_queue_stage_put_each.sql
 source routines/_queue_check_batch.sql
 source routines/_queue_batch_done.sql
 source routines/_queue_stream_held.sql
+source routines/_queue_stream_trim.sql
 source routines/_queue_stream_fail.sql
 source routines/_queue_stream_reserve.sql
 source routines/_queue_stream_commit.sql
@@ -243,12 +248,14 @@ source routines/_queue_slot_lacks.sql
 source routines/_queue_slot_next.sql
 source routines/_queue_slot_settle.sql
 source routines/_queue_slot_note.sql
+source routines/_queue_slot_hand_over.sql
 source routines/_queue_slot_end.sql
 source routines/_queue_slot_look.sql
 source routines/_queue_slot_ready.sql
 source routines/_queue_slot_sweep.sql
 source routines/_queue_line_up.sql
 source routines/_queue_follow_slots.sql
+source routines/_queue_slot_promised.sql
 source routines/_queue_slot_take.sql
 source routines/_queue_take_slotted.sql
 source routines/_queue_extend_slotted.sql
@@ -304,7 +311,9 @@ source routines/queue_stage_begin.sql
 source routines/queue_stage_publish.sql
 source routines/queue_stage_abort.sql
 source routines/queue_stream_ready.sql
+source routines/queue_stream_plan.sql
 source routines/queue_stream_reserve.sql
+source routines/queue_stream_renew.sql
 source routines/queue_stream_extend.sql
 source routines/queue_stream_done.sql
 source routines/queue_stream_commit.sql
@@ -331,3 +340,7 @@ source views/queue_schedules.sql
 source views/queue_groups.sql
 source views/queue_semaphores.sql
 source views/queue_readers.sql
+
+-- what `pyqueue upgrade` goes on from
+create table if not exists queue_version (version_num varchar(32) not null, primary key (version_num)) engine = innodb;
+insert into queue_version (version_num) select '0001_initial' from dual where not exists (select 1 from queue_version);

@@ -25,23 +25,23 @@ exception when insufficient_privilege then
 end $$;
 
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_worker, queue_use, queue_subscription,
-    queue_recurring, queue_group, queue_group_slot, queue_group_member,
+    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_stream_plan, queue_worker, queue_use, queue_subscription,
+    queue_recurring, queue_group, queue_group_slot, queue_group_due, queue_group_member,
     queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
     queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
     queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
-    queue_event_12, queue_event_13, queue_event_14, queue_event_15 from public;
+    queue_event_12, queue_event_13, queue_event_14, queue_event_15, queue_secret from public;
 revoke all on function
     _queue_ack_each(bigint[], bytea[], jsonb, bigint),
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_advance(text[], text[], bigint),
-    _queue_batch_done(text, bigint, bigint),
+    _queue_batch_done(text, bigint, bigint, text, text),
     _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint),
     _queue_boolean(jsonb, text),
     _queue_bounds_name(text),
-    _queue_bury(bigint[], text, bigint),
+    _queue_bury(bigint, text, bigint),
     _queue_check_ack(jsonb),
     _queue_check_batch(text, text, bigint),
     _queue_check_count(bigint, text, bigint),
@@ -55,19 +55,22 @@ revoke all on function
     _queue_check_nack(jsonb),
     _queue_check_options(jsonb, text[], text),
     _queue_check_payload(jsonb, text),
-    _queue_check_seconds(numeric),
+    _queue_check_seconds(double precision),
     _queue_check_shape(jsonb),
     _queue_check_topic(text, text),
     _queue_claim(text, integer[], bigint[], text[], bigint),
     _queue_cron_field(text, integer, integer, text),
+    _queue_defaults(),
     _queue_define_filter(text, boolean),
     _queue_define_limits(queue_kind, jsonb, bigint),
+    _queue_discard(tid[], text, bigint),
+    _queue_end(bigint, text, text, bigint),
     _queue_end_expired(tid[], bigint),
     _queue_ended(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
     _queue_enter(tid[], boolean, bigint),
     _queue_expire(bigint, bigint),
-    _queue_extend_slotted(bigint[], bytea[], numeric, bigint),
+    _queue_extend_slotted(bigint[], bytea[], double precision, bigint),
     _queue_fail(text, text, text, text),
     _queue_find_expired(text, bigint, bigint, integer),
     _queue_find_terms(text, integer, bigint, jsonb, bigint[]),
@@ -78,12 +81,15 @@ revoke all on function
     _queue_free(text, jsonb, bigint, integer),
     _queue_freed(text),
     _queue_group_check(text, bigint),
+    _queue_group_note(text),
     _queue_group_options(text, jsonb, jsonb),
+    _queue_groups_due(bigint),
     _queue_held(text, bigint, bigint[], bigint),
     _queue_index(bigint[]),
     _queue_index_keys(text, text[], text[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
+    _queue_intruders(oid),
     _queue_is_alive(integer, integer, bigint, bigint),
     _queue_is_heard(text),
     _queue_is_receipt(text),
@@ -163,6 +169,7 @@ revoke all on function
     _queue_schedule(jsonb, bigint),
     _queue_semaphores(jsonb, jsonb),
     _queue_set_paused(text, boolean),
+    _queue_setting(text),
     _queue_settings(text),
     _queue_slot_lock(text[], boolean),
     _queue_slot_look(text, bigint, bigint),
@@ -175,6 +182,7 @@ revoke all on function
     _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_slots(text, integer, integer, integer, bigint),
     _queue_slots_free(text, integer[], bigint),
+    _queue_stage_outdated(text, text),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
@@ -182,11 +190,13 @@ revoke all on function
     _queue_stand_batch(text, jsonb, jsonb, text[], text[]),
     _queue_state(bigint, bigint, bigint),
     _queue_stream_fail(jsonb, bigint),
-    _queue_stream_held(text, bigint),
+    _queue_stream_held(text, text, bigint),
+    _queue_stream_trim(text, text, bigint),
     _queue_subscribed(text),
     _queue_take(text, integer, bigint),
     _queue_take_back(bigint[], bigint),
     _queue_take_in(),
+    _queue_take_left(bigint),
     _queue_take_where(queue_kind, integer, bigint, jsonb),
     _queue_text(jsonb, text),
     _queue_terms(text, jsonb),
@@ -204,8 +214,8 @@ revoke all on function
     queue_define(text, jsonb),
     queue_drain(text),
     queue_drop(text),
-    queue_extend(text, numeric),
-    queue_extend_many(jsonb, numeric),
+    queue_extend(text, double precision),
+    queue_extend_many(jsonb, double precision),
     queue_get(text, text),
     queue_group(text, text, jsonb, jsonb),
     queue_heartbeat(text, jsonb),
@@ -236,12 +246,14 @@ revoke all on function
     queue_schedule(text, text, jsonb, jsonb),
     queue_semaphore(text, bigint),
     queue_stage_abort(text),
-    queue_stage_begin(text),
+    queue_stage_begin(text, jsonb),
     queue_stage_publish(jsonb, jsonb),
     queue_stream_commit(text, bigint, jsonb),
     queue_stream_done(text, bigint),
-    queue_stream_extend(text, bigint, numeric),
+    queue_stream_extend(text, double precision),
+    queue_stream_plan(text),
     queue_stream_ready(text),
+    queue_stream_renew(text, bigint),
     queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
     queue_subscribe(text, text),
     queue_tick(),
@@ -249,7 +261,7 @@ revoke all on function
     queue_timestamp(bigint),
     queue_unschedule(text),
     queue_unsubscribe(text, text),
-    queue_wait(jsonb, numeric)
+    queue_wait(jsonb, double precision)
     from public;
 
 do $$
@@ -265,28 +277,30 @@ begin
         grant execute on function
             queue_reserve(text, text, integer, jsonb),
             queue_pop(text, integer, jsonb),
-            queue_extend(text, numeric),
-            queue_extend_many(jsonb, numeric),
+            queue_extend(text, double precision),
+            queue_extend_many(jsonb, double precision),
             queue_ack(text, jsonb),
             queue_ack_many(jsonb, jsonb),
             queue_nack(text, jsonb),
             queue_nack_many(jsonb, jsonb),
             queue_move(text, text, jsonb),
             queue_move_many(jsonb, jsonb),
-            queue_wait(jsonb, numeric),
+            queue_wait(jsonb, double precision),
             queue_listen(jsonb),
             queue_heartbeat(text, jsonb),
             queue_reap()
             to queue_consumer;
         grant execute on function
-            queue_stage_begin(text),
+            queue_stage_begin(text, jsonb),
             queue_stage_publish(jsonb, jsonb),
             queue_stage_abort(text)
             to queue_producer;
         grant execute on function
+            queue_stream_plan(text),
             queue_stream_ready(text),
+            queue_stream_renew(text, bigint),
             queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
-            queue_stream_extend(text, bigint, numeric),
+            queue_stream_extend(text, double precision),
             queue_stream_done(text, bigint),
             queue_stream_commit(text, bigint, jsonb)
             to queue_consumer;
@@ -301,15 +315,14 @@ begin
             queue_drop(text),
             queue_pause(text),
             queue_resume(text),
-            queue_redrive(text, bigint),
-            queue_prune(bigint)
+            queue_redrive(text, bigint)
             to queue_operator;
         grant execute on function
             queue_now(),
             queue_time(timestamptz),
             queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator;
-        grant execute on function queue_tick() to queue_consumer, queue_operator;
+        grant execute on function queue_tick(), queue_prune(bigint) to queue_consumer, queue_operator;
         grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint), queue_read_end(text)
             to queue_consumer, queue_operator;
         grant execute on function queue_group(text, text, jsonb, jsonb) to queue_producer, queue_consumer, queue_operator;

@@ -2,8 +2,12 @@
 --     psql -v ON_ERROR_STOP=1 -1 -f sql/postgresql/install.sql
 -- The order below is the only load order; migrations are frozen from it.
 
--- Routines remember the search path they are made with: pg_temp has to be its end.
+-- What views and indexes name is looked up here once and for all; routines are bound to the schema by bind.sql.
 select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.current_schema()) || ', pg_temp', false);
+
+-- nobody else may create in the schema
+\ir routines/_queue_intruders.sql
+\ir check.sql
 
 -- tables
 \ir tables/queue_kind.sql
@@ -20,11 +24,13 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_stage.sql
 \ir tables/queue_stage_done.sql
 \ir tables/queue_stream_part.sql
+\ir tables/queue_stream_plan.sql
 \ir tables/queue_use.sql
 \ir tables/queue_subscription.sql
 \ir tables/queue_recurring.sql
 \ir tables/queue_group.sql
 \ir tables/queue_group_slot.sql
+\ir tables/queue_group_due.sql
 \ir tables/queue_log.sql
 \ir tables/queue_log_gone.sql
 \ir tables/queue_log_known.sql
@@ -79,6 +85,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_is_heard.sql
 \ir routines/_queue_wake.sql
 \ir routines/_queue_freed.sql
+\ir routines/_queue_defaults.sql
 \ir routines/_queue_settings.sql
 \ir routines/_queue_check_dead_letter_kind.sql
 \ir routines/_queue_state.sql
@@ -117,6 +124,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_follow.sql
 \ir routines/_queue_put_pending.sql
 \ir routines/_queue_group_check.sql
+\ir routines/_queue_group_note.sql
+\ir routines/_queue_groups_due.sql
 \ir routines/_queue_members_end.sql
 \ir routines/_queue_members_dead.sql
 \ir routines/_queue_enrol.sql
@@ -129,6 +138,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_find_expired.sql
 \ir routines/_queue_scan.sql
 \ir routines/_queue_forget_hints.sql
+\ir routines/_queue_setting.sql
 \ir routines/_queue_bounds_name.sql
 \ir routines/_queue_read_hint.sql
 \ir routines/_queue_look_back.sql
@@ -139,6 +149,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_enter.sql
 \ir routines/_queue_find_terms.sql
 \ir routines/_queue_take_where.sql
+\ir routines/_queue_end.sql
+\ir routines/_queue_discard.sql
 \ir routines/_queue_bury.sql
 \ir routines/_queue_end_expired.sql
 \ir routines/_queue_nack.sql
@@ -161,14 +173,17 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_ready_bounded.sql
 \ir routines/_queue_ready.sql
 \ir routines/_queue_stage_remove.sql
+\ir routines/_queue_stage_outdated.sql
 \ir routines/_queue_stage_prune.sql
 \ir routines/_queue_stage_put.sql
 \ir routines/_queue_check_batch.sql
 \ir routines/_queue_batch_done.sql
 \ir routines/_queue_stream_held.sql
+\ir routines/_queue_stream_trim.sql
 \ir routines/_queue_stream_fail.sql
 \ir routines/_queue_landed.sql
 \ir routines/_queue_take_in.sql
+\ir routines/_queue_take_left.sql
 
 -- routines: limits
 \ir routines/_queue_limits_name.sql
@@ -263,7 +278,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_stage_publish.sql
 \ir routines/queue_stage_abort.sql
 \ir routines/queue_stream_ready.sql
+\ir routines/queue_stream_plan.sql
 \ir routines/queue_stream_reserve.sql
+\ir routines/queue_stream_renew.sql
 \ir routines/queue_stream_extend.sql
 \ir routines/queue_stream_done.sql
 \ir routines/queue_stream_commit.sql
@@ -282,6 +299,9 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_prune.sql
 \ir routines/queue_semaphore.sql
 
+-- what they name is in this schema
+\ir bind.sql
+
 -- triggers
 \ir triggers/queue_inbox.sql
 
@@ -297,3 +317,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 
 -- roles and rights
 \ir grants.sql
+
+-- what `pyqueue upgrade` goes on from
+create table if not exists queue_version (version_num varchar(32) not null constraint queue_version_pkc primary key);
+insert into queue_version (version_num) select '0001_initial' where not exists (select from queue_version);

@@ -1,4 +1,4 @@
-"""Node.js, and packages from npm below the virtual environment."""
+"""Node.js, and packages from npm in the user's cache."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.servers.cache import cache
 
 LOCK = "package-lock.json"
 
@@ -39,7 +40,7 @@ def install(packages: Path, name: str) -> tuple[str, Path]:
 
     Args:
         packages: the folder with package.json and the lock file.
-        name: of the folder below the virtual environment.
+        name: of the folder.
 
     Returns:
         Node.js, and the folder with the packages.
@@ -48,7 +49,8 @@ def install(packages: Path, name: str) -> tuple[str, Path]:
         MissingError: Node.js is missing, or npm failed.
     """
     node, npm = find()
-    place = Path(sys.prefix) / name
+    place = cache("npm") / name
+    place.parent.mkdir(parents=True, exist_ok=True)
     with place.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of the tests want the same
         _fill(place, packages, node, npm)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,14 @@ import pytest
 
 from pyqueue_sql import Refused
 from tests.conformance.steps import receipts
+from tests.sample import TIMES, chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tests.conformance.harness import Harness, Session
 
-CALLS = int(os.environ.get("PYQUEUE_DEADLOCK_CALLS", "12000"))
+CALLS = int(os.environ.get("PYQUEUE_DEADLOCK_CALLS", 4000 * TIMES))
 SESSIONS = 8
 KEYS = [f"k{number:02}" for number in range(8)]
 KINDS = ["a", "b", "c"]
@@ -58,7 +58,7 @@ class Caller:
         self.messages = 0
         """How many there are more than before, by the answers."""
         self._queue = session
-        self._chance = random.Random(seed)
+        self._chance = chance_of(seed)
         self._shared = shared
         self._counted = counted
         self._calls: dict[str, Callable[[], None]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conformance.steps import receipts
+from tests.sample import chance_of
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Connect
@@ -47,7 +47,7 @@ def test_consumers_with_overlapping_filters_get_each_message_once(
             errors.append(error)
 
     def consume(session: Session, seed: int) -> None:
-        chance = random.Random(seed)
+        chance = chance_of(seed)
         try:
             while len(set(acked)) < MESSAGES and time.monotonic() < end and not errors:
                 where = chance.choice(FILTERS)

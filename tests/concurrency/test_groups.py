@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-import random
 import threading
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
+from tests.sample import chance_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Harness, Session
 
 CONSUMERS = 6
 MEMBERS = 300
+
+LEVELS = ("read committed", "repeatable read", "serializable")
+
+FINDERS: dict[str, Callable[[Session], Any]] = {
+    "reserve": lambda queue: queue.reserve("next", timeout_seconds=0.001),
+    "reserve_elsewhere": lambda queue: queue.reserve("elsewhere"),
+    "reserve_many": lambda queue: queue.reserve("elsewhere", None, 10),
+    "pop_elsewhere": lambda queue: queue.pop("elsewhere"),
+    "wait": lambda queue: queue.reserve(str(queue.wait("next", 3)), timeout_seconds=0.001),
+    "heartbeat": lambda queue: queue.heartbeat("w"),
+    "reap": lambda queue: queue.reap(),
+    "prune": lambda queue: queue.prune(),
+}
+"""Who finds a group that nobody saw to be done."""
 
 
 def test_of_acks_at_the_same_moment_one_is_the_last(queue: Session, connect: Connect) -> None:
@@ -61,7 +80,7 @@ def test_a_group_finishes_once_with_batches_kills_retries_and_dead_members(
     watcher = connect()
 
     def consume(number: int) -> None:
-        chance = random.Random(number)
+        chance = chance_of(number)
         worker = harness.connect(name="victim")
         while not done.is_set():
             try:
@@ -81,7 +100,7 @@ def test_a_group_finishes_once_with_batches_kills_retries_and_dead_members(
                 worker = harness.connect(name="victim")
 
     def kill() -> None:
-        chance = random.Random(0)
+        chance = chance_of(0)
         try:
             for _ in range(3000):
                 if finished():
@@ -106,3 +125,92 @@ def queue_state(queue: Session) -> str:
     """Return the state of the one group."""
     (found,) = queue.groups()
     return found.state
+
+
+@pytest.mark.parametrize("how", ["acks", "close"])
+@pytest.mark.parametrize("finder", FINDERS)
+def test_a_group_goes_on_whose_last_two_could_not_see_one_another(
+    queue: Session, harness: Harness, finder: str, how: str
+) -> None:
+    for level in ["read committed", *harness.snapshot_levels]:
+        group = f"after {level}"
+        held = members(queue, group, 2 if how == "acks" else 1)
+        olds = [harness.connect(autocommit=False, isolation=level) for _ in range(2)]
+        calls: list[Callable[[Session], Any]] = [
+            lambda one, receipt=receipt: one.ack(receipt) for receipt in held
+        ]
+        calls += [] if how == "acks" else [lambda one, group=group: one.group(group, close=True)]
+        overlapping(harness, olds, calls)
+        FINDERS[finder](queue)
+        assert [one.key for one in queue.peek("next", 10)] == [group], level
+        assert queue.prune() >= 0
+        assert [one.key for one in queue.peek("next", 10)] == [group], f"once, {level}"
+        while queue.peek("next"):
+            queue.pop("next")
+
+
+def members(queue: Session, group: str, number: int) -> list[str]:
+    """Make a group and hold its members; returns their receipts."""
+    queue.group(group, "next", **({"members": number} if number > 1 else {}))
+    queue.push_many(f"check.{group}", [{"payload": 0} for _ in range(number)], group=group)
+    return receipts(queue.reserve(f"check.{group}", None, number))
+
+
+def overlapping(harness: Harness, olds: list[Session], calls: list[Callable[[Session], Any]]) -> None:
+    """Make a call in each of two transactions that can't see one another, again where it fails."""
+    for old in olds:
+        old.stats()
+
+    def run(old: Session, call: Callable[[Session], Any]) -> None:
+        for _ in range(3):
+            try:
+                call(old)
+                old.commit()
+                return
+            except Exception as error:
+                if not harness.is_serialization_failure(error):
+                    raise
+                old.rollback()
+        raise AssertionError("tried three times")
+
+    with ThreadPoolExecutor(2) as pool:
+        first = olds[0]
+        calls[0](first)
+        second = pool.submit(run, olds[1], calls[1])
+        waited = threading.Event()
+        for _ in range(20):
+            if second.done() or harness.waits(olds[1]):
+                break
+            waited.wait(0.05)
+        first.commit()
+        second.result(60)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_consumers_with_transactions_of_their_own_finish_each_group(
+    queue: Session, harness: Harness, level: str
+) -> None:
+    groups = 20
+    for number in range(groups):
+        queue.group(f"g{number}", "next", members=4)
+        queue.push_many("check", [{"payload": 0} for _ in range(4)], group=f"g{number}")
+
+    def consume() -> None:
+        session = harness.connect(autocommit=False, isolation=level)
+        empty = 0
+        while empty < 20:
+            try:
+                held = receipts(session.reserve("check"))
+                for receipt in held:
+                    session.ack(receipt)
+                session.commit()
+                empty = 0 if held else empty + 1
+            except Exception as error:
+                if not harness.is_serialization_failure(error):
+                    raise
+                session.rollback()
+
+    if level not in ("read committed", *harness.snapshot_levels):
+        return  # there what is read is locked, and they wait for one another
+    together([consume] * 4)
+    assert len(queue.pop("next", 1000)) + len(queue.pop("next", 1000)) == groups

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ import pytest
 from tests.concurrency import worker
 from tests.concurrency.checker import Checker
 from tests.concurrency.history import Recorder, read
+from tests.sample import TIMES, chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.conformance.harness import Harness
 
-MESSAGES = int(os.environ.get("PYQUEUE_HISTORY_MESSAGES", "10000"))
+MESSAGES = int(os.environ.get("PYQUEUE_HISTORY_MESSAGES", 4000 * TIMES))
 RATE = 800
 """Messages pushed a second, so that the crashes meet work in every state."""
 WORKERS = 8
@@ -72,15 +72,20 @@ class Crew:
         self._context.set_forkserver_preload([worker.__name__])
 
     def run_until(self, done: Callable[[], bool], harness: Harness) -> int:
-        """Work and crash until `done`, then stop the workers; returns how many crashes there were."""
-        chance = random.Random(1)
+        """Work and crash until `done` and a crash has met a call, then stop the workers.
+
+        Returns:
+            How many crashes there were.
+        """
+        chance = chance_of(1)
         crew = [self._start() for _ in range(WORKERS)]
-        crashes = 0
-        while not done():
+        crashes, met = 0, False
+        while not (done() and met):
             time.sleep(0.5)
             victim = chance.randrange(WORKERS)
             crew[victim].kill()
             crew[victim].join()
+            met |= any(call.answer is None for call in read(self._folder.glob(f"{crew[victim].name}.jsonl")))
             crew[victim] = self._start()
             crashes += 1 + harness.terminate_one_of(worker.NAME)
         self._stop.touch()
@@ -91,9 +96,12 @@ class Crew:
 
     def _start(self) -> ForkServerProcess:
         self._started += 1
-        path = self._folder / f"worker{self._started}.jsonl"
+        name = f"worker{self._started}"
         process = self._context.Process(
-            target=worker.work, args=(self._url, str(path), str(self._stop), self._started), daemon=True
+            name=name,
+            target=worker.work,
+            args=(self._url, str(self._folder / f"{name}.jsonl"), str(self._stop), self._started),
+            daemon=True,
         )
         process.start()
         return process
@@ -101,7 +109,7 @@ class Crew:
 
 def produce(harness: Harness, path: Path, prefix: str, late: bool) -> int:
     """Push half of the messages, at half of the rate, and return how many came to be."""
-    chance, recorder = random.Random(prefix), Recorder(path)
+    chance, recorder = chance_of(prefix), Recorder(path)
     queue = harness.connect(autocommit=not late)
     size, count, start = 50 if late else 20, 0, time.monotonic()
     for first in range(0, MESSAGES // 2, size):
@@ -132,7 +140,7 @@ def produce(harness: Harness, path: Path, prefix: str, late: bool) -> int:
 
 def drain(harness: Harness, path: Path) -> None:
     """Take and acknowledge everything that is left, wherever it is; holds end after a second at most."""
-    last = worker.Worker(harness, Recorder(path), random.Random())
+    last = worker.Worker(harness, Recorder(path), chance_of("last"))
     queue = harness.connect()
     deadline = time.monotonic() + 30
     while any(queue.peek(kind, 1) for kind in KINDS):

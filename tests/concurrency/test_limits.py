@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import pytest
 from tests.concurrency.checker import SLACK
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
+from tests.sample import chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def test_never_more_are_held_than_the_limit_says(
     seen: list[int] = []
 
     def consume(number: int) -> None:
-        chance = random.Random(number)
+        chance = chance_of(number)
         worker = harness.connect(name="victim")
         while not done.is_set():
             try:
@@ -78,7 +78,7 @@ def test_never_more_are_held_than_the_limit_says(
                 worker = harness.connect(name="victim")
 
     def watch() -> None:
-        watcher, chance = connect(), random.Random(0)
+        watcher, chance = connect(), chance_of(0)
         try:
             for _ in range(20_000):
                 (one,) = watcher.stats("calls")
@@ -106,7 +106,7 @@ def test_callers_transactions_keep_the_limit_too(queue: Session, harness: Harnes
     seen: list[int] = []
 
     def consume(number: int) -> None:
-        chance = random.Random(number)
+        chance = chance_of(number)
         level = chance.choice(["read committed", *harness.snapshot_levels])
         found: list[str] = []
         worker = harness.connect(autocommit=False, isolation=level)

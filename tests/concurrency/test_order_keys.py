@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections import defaultdict
@@ -12,6 +11,7 @@ import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import keys, receipts
+from tests.sample import chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def test_pushes_of_one_order_key_at_the_same_moment_stand_in_one_line(
             sessions[number].push("work", f"{round_}-{number}", 0, order_key=f"{round_}")
             return
         lines = [f"{round_}-{line}" for line in range(5)]
-        random.Random(number).shuffle(lines)
+        chance_of(number).shuffle(lines)
         found = sessions[number].push_many(
             "work", [{"key": f"{line}-{number}", "payload": 0, "order_key": line} for line in lines]
         )
@@ -138,7 +138,7 @@ def test_transactions_that_end_and_push_several_lines_leave_nobody_waiting(
     ended = []
 
     def go(number: int) -> None:
-        chance = random.Random(number)
+        chance = chance_of(number)
         session = sessions[number]
         for _ in range(8):  # a deadlock is found after a second
 
@@ -180,7 +180,7 @@ def test_calls_of_all_sorts_on_the_same_lines_do_not_deadlock(queue: Session, co
     done: list[int] = []
 
     def go(number: int) -> None:
-        chance = random.Random(number)
+        chance = chance_of(number)
         session = sessions[number]
         for step in range(40):
             lines = chance.sample(names, 4)
@@ -234,7 +234,7 @@ def test_a_history_of_retries_and_kills_has_each_line_one_at_a_time_and_in_order
 
     def produce() -> None:
         session = connect()
-        chance = random.Random(-1)
+        chance = chance_of(-1)
         left = {f"o{line}": list(range(EACH)) for line in range(LINES)}
         while left:
             some = chance.sample(sorted(left), min(len(left), chance.choice([1, 1, 4])))
@@ -258,7 +258,7 @@ def test_a_history_of_retries_and_kills_has_each_line_one_at_a_time_and_in_order
             began[name].append(int(number))
 
     def consume(worker: int) -> None:
-        chance = random.Random(worker)
+        chance = chance_of(worker)
         session = connect()
         while not done.is_set() and time.monotonic() < deadline:
             held = session.reserve("work", f"w{worker}", chance.choice([1, 1, 5]))

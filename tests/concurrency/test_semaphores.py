@@ -11,7 +11,7 @@ import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
-from tests.sample import LARGE
+from tests.sample import TIMES, chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 CONSUMERS = 16
-ACQUISITIONS = 200_000 if LARGE else 300
+ACQUISITIONS = 300 * TIMES
 CAPACITY = {"a": 1, "b": 2, "c": 5}
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "a"], ["c", "b"], ["b", "c", "a"])
 DEADLINE_SECONDS = 600
@@ -82,7 +82,7 @@ def test_never_over_capacity_and_everything_is_processed(
     watcher = connect()
 
     def consume(seed: int) -> None:
-        chance = random.Random(seed)
+        chance = chance_of(seed)
         worker = harness.connect(name="victim")
         while not done.is_set():
             try:
@@ -94,7 +94,7 @@ def test_never_over_capacity_and_everything_is_processed(
                 worker = harness.connect(name="victim")
 
     def watch() -> None:
-        chance = random.Random(0)
+        chance = chance_of(0)
         try:
             while time.monotonic() < deadline and not done.is_set():
                 if sum(one.total for one in watcher.stats()) == 0:

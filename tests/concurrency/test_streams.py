@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.concurrency.test_races import together
+from tests.sample import chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ def read_on(queue: Session, reader: str, name: str = "log", most: int = 7) -> li
 
 def write(queue: Session, writer: int, kept: dict[str, str], lock: threading.Lock) -> None:
     """Push in transactions that stay open for a while; a third is undone, some of them in part."""
-    chance = random.Random(writer)
+    chance = chance_of(writer)
     for n in range(PUSHES):
         keys = {
             f"{writer} {n} {one}": "log" if chance.random() < 0.8 else "other"

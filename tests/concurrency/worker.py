@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.concurrency.history import Recorder
 from tests.conformance.harness import open_harness
+from tests.sample import chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ def work(url: str, path: str, stop: str, seed: int) -> None:
         stop: a file whose existence means: stop.
         seed: of the choices.
     """
-    harness, recorder, chance = open_harness(url), Recorder(Path(path)), random.Random(seed)
+    harness, recorder, chance = open_harness(url), Recorder(Path(path)), chance_of(seed)
     while not Path(stop).exists():
         try:
             worker = Worker(harness, recorder, chance)
@@ -122,7 +123,7 @@ class Worker:
         self._recorder.record(op, call, outcomes, receipts=list(batch), **about)
 
 
-def deliveries(messages: list[Message]) -> list[object]:
+def deliveries(messages: Sequence[Message]) -> list[object]:
     """Return what a history says of a reserve."""
     return [[message.key, message.receipt, message.attempts] for message in messages]
 

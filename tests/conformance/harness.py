@@ -94,6 +94,18 @@ class Session(Queue[Any], ABC):
         """
 
     @abstractmethod
+    def call(self, routine: str, *values: object) -> list[Any]:
+        """Call a routine with values as the driver binds them.
+
+        Args:
+            routine: its name.
+            *values: its arguments.
+
+        Returns:
+            Its rows.
+        """
+
+    @abstractmethod
     def land(self, rows: Sequence[Mapping[str, Any]], table: str = "queue_inbox") -> None:
         """Insert rows into the inbox or the stage, all in one statement.
 
@@ -195,6 +207,18 @@ class Harness(ABC):
     @abstractmethod
     def sqlstate(self, error: QueueError) -> str | None:
         """Return the SQLSTATE that the driver has of what the queue refused."""
+
+    @abstractmethod
+    def cause(self, error: Exception) -> tuple[str, str]:
+        """Return what an error is known by, as docs/sql.md lists it, and its text."""
+
+    @abstractmethod
+    def routines(self) -> list[str]:
+        """Return the names of the public routines."""
+
+    @abstractmethod
+    def everything(self) -> dict[str, object]:
+        """Return something about each of the queue's tables that changes with it."""
 
     @abstractmethod
     def waits(self, session: Session) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -94,29 +93,6 @@ def receipts(good: str) -> list[Any]:
         good.replace("-", "\x00"), "\ud800", "\udcff", "\\x" + secret, "null", "[]", good + "," + good,
         LONG, 0, 5, 1.5, True, b"bytes", [], [good], {}, {"receipt": good},
     ]  # fmt: skip
-
-
-UNREADABLE: list[bytes] = [
-    b"\xff", b"\xc3\x28", b"\xed\xa0\x80", b"\xf0\x82\x82\xac", b"\xe2\x82", b"a\xfe", b'"\xff"',
-    b'{"a": "\xc3"}',
-]  # fmt: skip
-"""Bytes that are no UTF-8."""
-
-JSON_TEXTS: list[str] = [
-    "", " ", "x", "'", "{", "[", "[1,]", "{'a': 1}", '{"a"}', '{"a": 1}x', "NaN", "Infinity", "-Infinity",
-    "01", "+1", "1.", ".5", "0x1", "1e", "1e999999", "-1e999999", "9" * 140_000, '"\\ud800"',
-    '"\\udfff\\ud800"', '{"\\ud800": 1}', '"\\u0000"', '{"a": "\\u0000"}', '{"\\u0000": 1}', '"\\x"',
-    '"\t"', "[" * 32 + "1" + "]" * 32, '{"a":' * 40 + "1" + "}" * 40, "[" * 10_000 + "]" * 10_000,
-    '{"a":' * 10_000 + "1" + "}" * 10_000, "[" * 10_000, "true false", "nul", "\ufeff1",
-]  # fmt: skip
-"""JSON, or almost, that isn't a sound payload, nor anything else."""
-
-NO_OPTIONS: list[str] = [
-    "[]", '["priority"]', '"priority"', '""', "5", "true", '{"no_such": 1}', '{"": 1}', '{"PRIORITY": 1}',
-    '{"priority ": 1}', '{"%s": 1}', '{"{}": 1}', '{"\'; --": 1}', '{"in_now": 1}', '[{"priority": 1}]',
-    json.dumps({"y" * 1000: 1}), json.dumps([["y" * 1000] * 1000]),
-]  # fmt: skip
-"""JSON that isn't options of any routine."""
 
 
 def storable(value: Any) -> bool:

@@ -48,15 +48,15 @@ class MysqlSession(Session):
     """A session over PyMySQL."""
 
     def raw(self, routine: str, *arguments: str | bytes | None) -> int:
-        return self._do(call(routine, arguments))[0]
+        return self._do(called(routine, arguments))[0]
 
     def columns(self, routine: str, *arguments: str | None) -> list[str]:
-        return self._do(call(routine, arguments))[1]
+        return self._do(called(routine, arguments))[1]
 
     def answer(self, routine: str, *arguments: str | None) -> list[dict[str, str | None]]:
         try:
             with self.connection.cursor() as cursor:
-                cursor.execute(call(routine, arguments))
+                cursor.execute(called(routine, arguments))
                 names = [column[0] for column in cursor.description or ()]
                 rows = cursor.fetchall()
         except Exception as error:
@@ -65,6 +65,9 @@ class MysqlSession(Session):
             {name: None if value is None else str(value) for name, value in zip(names, row, strict=True)}
             for row in rows
         ]
+
+    def call(self, routine: str, *values: object) -> list[Any]:
+        return self.execute(f"call {routine}({', '.join(['%s'] * len(values))})", values)
 
     def land(self, rows: Sequence[Mapping[str, Any]], table: str = "queue_inbox") -> None:
         self._do(*insertion(rows, table))
@@ -92,7 +95,7 @@ class MysqlSession(Session):
             super().close()
 
 
-def call(routine: str, arguments: Sequence[str | bytes | None]) -> bytes:
+def called(routine: str, arguments: Sequence[str | bytes | None]) -> bytes:
     """Return a call of a routine with values as they are."""
     return f"call {routine}(".encode() + b", ".join(map(literal, arguments)) + b")"
 
@@ -165,6 +168,26 @@ class MysqlHarness(Harness):
         # older versions of PyMySQL keep it to themselves
         number = error.__cause__.args[0] if error.__cause__ else 0
         return getattr(error.__cause__, "sqlstate", None) or SQLSTATES.get(number)
+
+    def cause(self, error: Exception) -> tuple[str, str]:
+        found = error.__cause__ if isinstance(error, QueueError) else error
+        if not isinstance(found, pymysql.Error) or not found.args:
+            return type(found).__name__, str(found)
+        return SQLSTATES.get(found.args[0], str(found.args[0])), str(found.args[-1])
+
+    def routines(self) -> list[str]:
+        found = self._watch(
+            "select routine_name from information_schema.routines where routine_schema = database()"
+            " and routine_type = 'PROCEDURE' and left(routine_name, 6) = 'queue_'"
+        )
+        return [name for (name,) in found]
+
+    def everything(self) -> dict[str, object]:
+        tables = self._watch(
+            "select table_name from information_schema.tables"
+            " where table_schema = database() and table_type = 'BASE TABLE'"
+        )
+        return dict(self._watch("checksum table " + ", ".join(name for (name,) in tables)))
 
     def waits(self, session: Session) -> bool:  # noqa: ARG002
         # of all sessions, but nobody else is there; what says which one it is lags a tenth of a second behind

@@ -61,6 +61,9 @@ class PostgresqlSession(Session):
             for row in rows
         ]
 
+    def call(self, routine: str, *values: object) -> list[Any]:
+        return self.execute(f"select * from {routine}({', '.join(['%s'] * len(values))})", values)
+
     def land(self, rows: Sequence[Mapping[str, Any]], table: str = "queue_inbox") -> None:
         text, values = insertion(rows, table)
         try:
@@ -121,6 +124,31 @@ class PostgresqlHarness(Harness):
         cause = error.__cause__
         assert isinstance(cause, psycopg.Error)
         return cause.sqlstate
+
+    def cause(self, error: Exception) -> tuple[str, str]:
+        found = error.__cause__ if isinstance(error, QueueError) else error
+        if not isinstance(found, psycopg.Error) or not found.sqlstate:
+            return type(found).__name__, str(found)
+        return found.sqlstate, found.diag.message_primary or ""
+
+    def routines(self) -> list[str]:
+        found = self._watch(
+            "select p.proname from pg_proc p"
+            " where p.pronamespace = current_schema()::regnamespace and starts_with(p.proname, 'queue_')",
+            None,
+        )
+        return [name for (name,) in found]
+
+    def everything(self) -> dict[str, object]:
+        tables = self._watch(
+            "select c.oid::regclass::text from pg_class c"
+            " where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace",
+            None,
+        )
+        parts = [
+            f"select '{t}', coalesce(sum(hashtext(t::text)), 0) + count(*) from {t} t" for (t,) in tables
+        ]
+        return dict(self._watch(" union all ".join(parts), None))
 
     def waits(self, session: Session) -> bool:
         pid = session.connection.info.backend_pid

@@ -318,71 +318,6 @@ def test_a_forged_receipt_is_refused_or_lost(
     assert queue.ack(good).outcome == "acked", "the good one is still good"
 
 
-RAW: dict[str, list[tuple[str | None, ...]]] = {
-    # the hostile text stands in place of the …
-    "queue_push": [
-        ("…", "a", "1", None),
-        ("raw", "…", "1", None),
-        ("raw", "a", "…", None),
-        ("raw", "a", "1", "…"),
-    ],
-    "queue_push_bytes": [("…", "a", "", None), ("raw", "a", "", "…")],
-    "queue_push_many": [
-        ("raw", "…", None),
-        ("raw", '[{"key": "a", "payload": 1}]', "…"),
-        ("raw", "[…]", None),
-    ],
-    "queue_reserve": [("…", None, None, None), ("raw", None, "…", None), ("raw", None, None, "…")],
-    "queue_pop": [("raw", "…", None), ("raw", None, "…")],
-    "queue_peek": [("raw", "…", None), ("raw", None, "…")],
-    "queue_ack": [("…", None), (None, "…")],
-    "queue_ack_many": [("…", None), ("[]", "…"), ("[…]", None)],
-    "queue_nack": [("…", None), ("1-" + "0" * 32, "…")],
-    "queue_nack_many": [("…", None), ("[]", "…")],
-    "queue_extend": [("…", "1"), ("1-" + "0" * 32, "…")],
-    "queue_extend_many": [("…", "1"), ("[]", "…")],
-    "queue_move": [("…", "next", None), ("1-" + "0" * 32, "next", "…")],
-    "queue_move_many": [("…", None), ("[]", "…"), ("[…]", None)],
-    "queue_define": [("raw", "…")],
-    "queue_purge": [("raw", "…")],
-    "queue_redrive": [("raw", "…")],
-    "queue_prune": [("…",)],
-    "queue_publish": [("t", "a", "…", None), ("t", "a", "1", "…")],
-    "queue_schedule": [("s", "raw", "…", '{"every_seconds": 60}'), ("s", "raw", "1", "…")],
-    "queue_replay": [("raw", "…")],
-    "queue_group": [("g", "raw", "…", None), ("g", "raw", None, "…")],
-    "queue_read": [("raw", "r", "…", None), ("raw", "r", None, "…")],
-    "queue_read_ack": [("r", "…")],
-}
-ANY_TEXT = {"queue_push": (0, 1), "queue_push_bytes": (0,), "queue_reserve": (0,)}
-"""Where any text is sound, so that only bytes that are none are sent there."""
-
-
-@pytest.mark.parametrize("routine", RAW)
-def test_past_the_client_too_nothing_but_the_errors_of_the_queue_comes(
-    queue: Session, watched: Callable[[], object], routine: str
-) -> None:
-    before = watched()
-    wrong: list[str] = []
-    for row, arguments in enumerate(RAW[routine]):
-        texts = [] if row in ANY_TEXT.get(routine, ()) else [*hostile.JSON_TEXTS, *hostile.NO_OPTIONS]
-        for text in [*hostile.UNREADABLE, *(text.encode() for text in texts)]:
-            given = [a.encode().replace("…".encode(), text) if a is not None else None for a in arguments]
-            try:
-                queue.raw(routine, *given)
-            except QueueError as error:
-                # what the server says of an argument that it can't read is its own
-                if said_by_us(error) and len(str(error)) > 400:
-                    wrong.append(f"{row} {text[:40]!r}: too long: {str(error)[:400]}")
-            except Exception as error:
-                wrong.append(f"{row} {text[:40]!r}: {error!r}"[:300])
-            else:
-                if text in hostile.UNREADABLE:
-                    wrong.append(f"{row} {text[:40]!r}: accepted")
-    assert watched() == before
-    assert not wrong, "\n".join(wrong)
-
-
 def reaction(
     queue: Session, capabilities: Capabilities, parameter: Parameter, kind: str, value: Any
 ) -> str | None:
@@ -407,11 +342,6 @@ def reaction(
     if parameter.read and (kept := parameter.read(queue, kind, value)) != expected:
         return f"came back as {kept!r}"[:200]
     return None
-
-
-def said_by_us(error: QueueError) -> bool:
-    """Whether a routine said it, not the server before it called one."""
-    return getattr(error.__cause__, "sqlstate", None) in OURS
 
 
 def rounded(value: Any) -> Any:

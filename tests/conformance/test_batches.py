@@ -21,9 +21,10 @@ def row(key: str | None, payload: str | None = "1", **more: Any) -> dict[str, An
     return {"p_kind": "mail", "p_key": key, "payload": payload, **more}
 
 
-def stage(queue: Session, *rows: dict[str, Any], job: str = "job") -> dict[str, int]:
+def stage(queue: Session, *rows: dict[str, Any], job: str = "job", **options: Any) -> dict[str, int]:
     """Stage rows, and return what is to be published."""
-    part = int(str(queue.answer("queue_stage_begin", job)[0]["part"]))
+    given = json.dumps(options) if options else None
+    part = int(str(queue.answer("queue_stage_begin", job, given)[0]["part"]))
     queue.land([{"part": part, **one} for one in rows], "queue_stage")
     return {"part": part, "messages": len(rows)}
 
@@ -41,6 +42,18 @@ def reserve(
     """Reserve a part of a batch."""
     given = json.dumps(options) if options else None
     return queue.answer("queue_stream_reserve", "reader", str(batch), str(part), "mail", str(most), given)
+
+
+def plan(queue: Session, source: str = "reader/1") -> tuple[int, list[int] | None]:
+    """Plan a read, and return its plan and the parts that were handed out."""
+    [answer] = queue.answer("queue_stream_plan", source)
+    parts = answer["parts"]
+    return int(str(answer["plan"])), None if parts is None else json.loads(parts)
+
+
+def extend(queue: Session, seconds: float, source: str = "reader/1") -> tuple[str | None, str | None]:
+    [answer] = queue.answer("queue_stream_extend", source, str(seconds))
+    return answer["extended"], answer["lost"]
 
 
 def commit(queue: Session, batch: int, **options: Any) -> dict[str, str | None]:
@@ -81,14 +94,16 @@ def test_a_published_row_has_all_that_a_push_can_say(queue: Session, clock: Cloc
             row("c", delay_seconds=5),
             row("d", attempts=2, max_attempts=4),
             row(None),
+            row("e", None),
         ),
     )
     found = {one.key: one for one in drain(queue, "mail")}
+    assert (found["e"].payload, found["e"].payload_bytes) == (None, None)
     assert found["a"].priority == 3
     assert found["a"].headers == {"x": "y"}
     assert found["b"].payload_bytes == b"\0\xff"
     assert found["d"].attempts == 3
-    assert len(found) == 4
+    assert len(found) == 5
     clock.advance(5)
     assert keys(queue.reserve("mail", None, 10)) == ["c"]
 
@@ -146,7 +161,6 @@ def test_a_remembered_key_is_ignored_and_a_shape_is_kept(queue: Session) -> None
     ("wrong", "error"),
     [
         (row("bad", "{"), InvalidPayload),
-        (row("bad", None), InvalidPayload),
         (row("bad", p_kind="k" * 96), InvalidParameter),
         (row("bad", p_kind=None), InvalidParameter),
         (row("bad" + "y" * 200), InvalidParameter),
@@ -243,8 +257,11 @@ def test_what_a_batch_lost_is_not_its_own(queue: Session, clock: Clock) -> None:
     reserve(queue, 1, timeout_seconds=60)
     clock.advance(61)
     receipt = queue.reserve("mail", None, 1)[0].receipt
-    with pytest.raises(Refused):
+    assert of(reserve(queue, 1)) == ["b"]
+    with pytest.raises(Refused):  # an earlier reading of the part may have made something of it
         commit(queue, 1, whole=True)
+    assert queue.answer("queue_stream_renew", "reader", "1") == [{"lost": "1"}]
+    assert queue.answer("queue_stream_renew", "reader", "1") == [{"lost": "0"}]
     assert of(reserve(queue, 1)) == ["b"]
     assert commit(queue, 1, whole=True)["acked"] == "1"
     assert receipt is not None
@@ -270,12 +287,112 @@ def test_a_batch_that_is_extended_keeps_its_messages(queue: Session, clock: Cloc
     reserve(queue, 1, most=1, timeout_seconds=60)
     reserve(queue, 1, part=1, most=1, timeout_seconds=60)
     clock.advance(59)
-    assert queue.answer("queue_stream_extend", "reader", "1", "60") == [{"extended": "2", "lost": "0"}]
+    assert extend(queue, 60) == ("2", "0")
     clock.advance(59)
     assert queue.reserve("mail", None, 10) == []
     clock.advance(1)
     assert len(queue.pop("mail", 1)) == 1
-    assert queue.answer("queue_stream_extend", "reader", "1", "60") == [{"extended": "1", "lost": "1"}]
+    assert extend(queue, 60) == ("1", "1")
+    commit(queue, 1)
+    assert extend(queue, 60) == ("0", "0")
+
+
+def test_a_batch_that_is_given_back_is_anybody_s_and_its_own_until_somebody_comes(queue: Session) -> None:
+    push(queue, "a", "b", "c")
+    reserve(queue, 1, timeout_seconds=60)
+    assert extend(queue, 0) == ("3", "0")
+    assert keys(queue.reserve("mail", "thief", 1)) == ["a"]
+    assert plan(queue) == (1, [0])
+    assert extend(queue, 60) == ("2", "0")
+    assert queue.reserve("mail", "thief", 10) == []
+    assert of(reserve(queue, 1, plan=1)) == ["b", "c"]
+    assert commit(queue, 1, whole=True)["acked"] == "2"
+
+
+def test_a_read_that_is_planned_again_has_what_it_had_whatever_it_wants_now(queue: Session) -> None:
+    push(queue, *"abcdefgh")
+    assert plan(queue) == (1, None)
+    assert of(reserve(queue, 1, 0, 2, plan=1)) == ["a", "b"]
+    assert of(reserve(queue, 1, 100, 3, plan=1)) == ["c", "d", "e"]
+    assert plan(queue) == (2, [0, 100])
+    assert of(reserve(queue, 1, 0, 1, plan=2)) == ["a", "b"]
+    assert of(reserve(queue, 1, 100, 1, plan=2)) == ["c", "d", "e"]
+    assert reserve(queue, 1, 200, 9, plan=2) == []
+    assert commit(queue, 1, whole=True)["acked"] == "5"
+    assert keys(drain(queue, "mail")) == ["f", "g", "h"]
+
+
+def test_who_has_an_older_plan_adds_nothing(queue: Session) -> None:
+    push(queue, "a", "b")
+    plan(queue)
+    assert plan(queue) == (2, None)
+    with pytest.raises(Refused, match="plan"):
+        reserve(queue, 1, 0, 1, plan=1)
+    assert of(reserve(queue, 1, 0, 1, plan=2)) == ["a"]
+    with pytest.raises(Refused, match="plan"):
+        reserve(queue, 1, 0, 1, plan=1)
+    commit(queue, 1)
+    assert reserve(queue, 1, 0, 1, plan=2) == []
+
+
+def test_a_part_goes_on_only_where_the_one_before_was_full_at_first(queue: Session, clock: Clock) -> None:
+    push(queue, *"abcd")
+    assert of(reserve(queue, 1, 0, 2, timeout_seconds=60)) == ["a", "b"]
+    clock.advance(61)
+    queue.pop("mail", 1)
+    extend(queue, 60)
+    assert of(reserve(queue, 1, 0, 2)) == ["b"]
+    assert of(reserve(queue, 1, 1, 3, follows=True)) == ["c", "d"]
+    push(queue, "e")
+    assert reserve(queue, 1, 2, 3, follows=True) == []
+    assert keys(drain(queue, "mail")) == ["e"]
+
+
+def test_two_sources_of_one_batch_have_parts_of_their_own(queue: Session) -> None:
+    push(queue, "a", "b")
+    queue.push("post", "c", 1)
+    assert of(reserve(queue, 1, source="one")) == ["a", "b"]
+    other = json.dumps({"source": "two"})
+    assert of(queue.answer("queue_stream_reserve", "reader", "1", "0", "post", "10", other)) == ["c"]
+    assert of(reserve(queue, 1, source="one")) == ["a", "b"]
+    assert commit(queue, 1, whole=True)["acked"] == "3"
+
+
+def test_a_batch_is_ended_by_one_write_of_a_run(queue: Session) -> None:
+    push(queue, "a")
+    reserve(queue, 1)
+    done = {"run": "r1", "job": "j1"}
+    assert commit(queue, 1, **done)["outcome"] == "committed"
+    assert commit(queue, 1, **done)["outcome"] == "replayed"
+    assert commit(queue, 1, run="r2", job="j2")["outcome"] == "replayed"
+    assert commit(queue, 1)["outcome"] == "replayed"
+    with pytest.raises(Refused, match="one write"):
+        commit(queue, 1, run="r1", job="j2")
+    assert publish(queue, stage(queue, row("b")), query="q", batch=1, **done)[0] == "published"
+    with pytest.raises(Refused, match="one write"):
+        publish(queue, stage(queue, row("c")), query="q", batch=1, run="r1", job="j2")
+
+
+def test_what_an_earlier_run_has_staged_goes_with_the_next_one(queue: Session) -> None:
+    old = stage(queue, row("a"), query="q", batch=4, run="r1")
+    same = stage(queue, row("b"), query="other", batch=4, run="r1")
+    new = stage(queue, row("c"), query="q", batch=4, run="r2")
+    also = stage(queue, row("d"), query="q", batch=4, run="r2")
+    with pytest.raises(Refused):
+        publish(queue, old)
+    assert publish(queue, same, new, also) == ("published", "3")
+
+
+def test_what_was_staged_for_a_batch_that_is_done_goes_with_the_next_prune(queue: Session) -> None:
+    late = stage(queue, row("a"), row("b"), query="q", batch=4, run="r1")
+    staged = stage(queue, row("c"), query="q", batch=5, run="r1")
+    assert queue.prune() == 0
+    commit_of = json.dumps({"parts": []})
+    queue.answer("queue_stream_commit", "q", "4", commit_of)
+    assert queue.prune() == 2
+    with pytest.raises(Refused):
+        publish(queue, late)
+    assert publish(queue, staged) == ("published", "1")
 
 
 def test_what_failed_of_a_batch_goes_back_with_its_error(queue: Session, clock: Clock) -> None:
@@ -353,8 +470,10 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (("queue_stage_begin", ""), InvalidParameter),
-        (("queue_stage_begin", None), InvalidParameter),
+        (("queue_stage_begin", "", None), InvalidParameter),
+        (("queue_stage_begin", None, None), InvalidParameter),
+        (("queue_stage_begin", "j", '{"query": 1}'), InvalidOption),
+        (("queue_stage_begin", "j", '{"x": 1}'), InvalidOption),
         (("queue_stage_abort", "j" * 201), InvalidParameter),
         (("queue_stage_publish", None, None), InvalidParameter),
         (("queue_stage_publish", "{}", None), InvalidParameter),
@@ -370,8 +489,15 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
         (("queue_stream_reserve", "r", "1", "0", "", None, None), InvalidParameter),
         (("queue_stream_reserve", "r", "1", "0", "mail", "10001", None), InvalidParameter),
         (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"x": 1}'), InvalidOption),
-        (("queue_stream_extend", "r", "1", "-1"), InvalidParameter),
-        (("queue_stream_extend", None, "1", "1"), InvalidParameter),
+        (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"plan": "x"}'), InvalidOption),
+        (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"plan": 7}'), Refused),
+        (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"follows": 1}'), InvalidOption),
+        (("queue_stream_plan", ""), InvalidParameter),
+        (("queue_stream_plan", None), InvalidParameter),
+        (("queue_stream_renew", "", "1"), InvalidParameter),
+        (("queue_stream_renew", "r", None), InvalidParameter),
+        (("queue_stream_extend", "r", "-1"), InvalidParameter),
+        (("queue_stream_extend", None, "1"), InvalidParameter),
         (("queue_stream_done", "r", "-1"), InvalidParameter),
         (("queue_stream_commit", "r", None, None), InvalidParameter),
         (("queue_stream_commit", "r", "1", '{"x": 1}'), InvalidOption),

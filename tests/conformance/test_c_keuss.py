@@ -54,7 +54,7 @@ def test_C2_reserve_commit_roll_back_with_a_delay_and_retries_counted(queue: Ses
 
 
 def test_C3_too_many_roll_backs_make_a_dead_letter_that_redrive_sends_back(queue: Session) -> None:
-    queue.define("mail", max_attempts=3)
+    queue.define("mail", max_attempts=3, backoff_seconds=0)
     queue.push("mail", "a", {"to": "x"}, headers={"h": 1}, priority=5)
     answers: list[str] = []
     for _ in range(3):

@@ -37,7 +37,8 @@ MESSAGE = [
     *("scheduled_at", "scheduled_at_initially", "created_at", "reserved_at", "attempts", "reserved_by"),
 ]
 PUSHED = ["p_kind", "p_key", "scheduled_at", "outcome"]
-SEEN = [*MESSAGE, "state"]
+SEEN = [*MESSAGE, "state", "errors"]
+RESERVED = [*MESSAGE, "receipt", "errors"]
 FINISHED = ["receipt", "outcome"]
 SETTINGS = [
     *("p_kind", "timeout_seconds", "max_attempts", "backoff_seconds", "backoff_factor"),
@@ -50,8 +51,8 @@ COLUMNS = {
     "queue_push": PUSHED,
     "queue_push_bytes": PUSHED,
     "queue_push_many": ["p_key", "outcome"],
-    "queue_reserve": [*MESSAGE, "receipt"],
-    "queue_pop": MESSAGE,
+    "queue_reserve": RESERVED,
+    "queue_pop": [*MESSAGE, "errors"],
     "queue_extend": FINISHED,
     "queue_extend_many": FINISHED,
     "queue_ack": FINISHED,
@@ -85,8 +86,10 @@ COLUMNS = {
     "queue_stage_begin": ["part"],
     "queue_stage_publish": ["outcome", "messages"],
     "queue_stage_abort": ["removed"],
+    "queue_stream_plan": ["plan", "parts"],
+    "queue_stream_renew": ["lost"],
     "queue_stream_ready": ["ready"],
-    "queue_stream_reserve": [*MESSAGE, "receipt"],
+    "queue_stream_reserve": RESERVED,
     "queue_stream_extend": ["extended", "lost"],
     "queue_stream_done": ["done"],
     "queue_stream_commit": ["outcome", "acked", "failed", "lost", "published"],
@@ -162,12 +165,14 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_heartbeat", ("worker", options)
     yield "queue_reap", ()
     for _ in range(2):
-        yield "queue_stage_begin", ("job",)
+        yield "queue_stage_begin", ("job", None)
         yield "queue_stage_publish", ("[]", None)
         yield "queue_stage_abort", ("job",)
+        yield "queue_stream_plan", ("stream/0",)
         yield "queue_stream_ready", ("k",)
         yield "queue_stream_reserve", ("stream", "0", "0", "k", "10", None)
-        yield "queue_stream_extend", ("stream", "0", "5")
+        yield "queue_stream_renew", ("stream", "0")
+        yield "queue_stream_extend", ("stream/0", "5")
         yield "queue_stream_commit", ("stream", "0", None)
         yield "queue_stream_done", ("stream", "0")
 
@@ -221,7 +226,7 @@ CAUSES: list[tuple[str, type[QueueError], Callable[[Queue], object]]] = [
     ("PQ002", InvalidOption, lambda q: q.push("k", "a", 1, priority=32768)),
     ("PQ002", InvalidOption, lambda q: q.define("k", jitter=2)),
     ("PQ003", InvalidPayload, lambda q: q.push("k", "a", 1, headers={"a": {"b": 1}})),
-    ("PQ003", InvalidPayload, lambda q: q.push_many("k", [{"key": "a"}])),
+    ("PQ003", InvalidPayload, lambda q: q.push_many("k", [{"key": "a", "headers": {"a": []}}])),
     ("PQ004", Refused, drop_while_held),
     ("PQ004", Refused, lambda q: q.define("k", dead_letter_kind="k")),
     ("PQ005", InvalidReceipt, lambda q: q.ack("never a receipt")),

@@ -26,11 +26,31 @@ def test_max_attempts_counts_deliveries_however_they_end(queue: Session, clock: 
 
 
 def test_without_max_attempts_a_message_is_tried_for_ever(queue: Session) -> None:
+    queue.define("mail", max_attempts=None)
     queue.push("mail", "a", 1)
     for attempt in range(1, 51):
         message, receipt = take(queue, "mail")
         assert message.attempts == attempt
         assert queue.nack(receipt).outcome == "retry"
+
+
+@pytest.mark.parametrize("is_defined", [False, True], ids=["undefined", "defined"])
+@pytest.mark.parametrize("end", ["nack", "expiry", "pop"])
+def test_a_message_that_nobody_can_process_is_dead_after_25_deliveries(
+    queue: Session, clock: Clock, is_defined: bool, end: str
+) -> None:
+    if is_defined:
+        queue.define("mail", history_seconds=60)
+    queue.push("mail", "a", 1, attempts=23)
+    for attempt in (24, 25):
+        message, receipt = take(queue, "mail")
+        assert message.attempts == attempt
+        if end == "nack":
+            queue.nack(receipt)
+        else:
+            clock.advance(301)
+    assert (queue.pop("mail") if end == "pop" else queue.reserve("mail")) == []
+    assert queue.get("mail.dead", "a") is not None
 
 
 def test_max_attempts_of_the_message_counts_over_that_of_its_kind(queue: Session) -> None:
@@ -174,6 +194,17 @@ def test_a_dead_letter_whose_key_is_taken_stays(queue: Session) -> None:
     assert [(m.key, m.payload) for m in queue.peek("mail.dead")] == [("a", "dead")]
     queue.remove("mail", "a")
     assert queue.redrive("mail.dead") == Redriven(1, 0)
+
+
+def test_of_dead_letters_from_one_key_redrive_sends_the_first_by_their_own_keys(queue: Session) -> None:
+    for number in range(5):
+        die(queue, "mail", "a", number, priority=number)
+    letters = sorted((message.key, message.payload) for message in queue.peek("mail.dead", 10))
+    while letters:
+        assert queue.redrive("mail.dead") == Redriven(1, len(letters) - 1)
+        message, receipt = take(queue, "mail")
+        assert message.payload == letters.pop(0)[1]
+        assert queue.ack(receipt).outcome == "acked"
 
 
 def test_redrive_leaves_alone_what_somebody_holds(queue: Session) -> None:

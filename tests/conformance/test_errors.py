@@ -102,7 +102,6 @@ CAUSES: list[tuple[type[QueueError], str, Callable[[Queue, str], object]]] = [
     (InvalidOption, "dead_letter_kind", lambda q, k: q.define(k, dead_letter_kind=5)),  # type: ignore[arg-type]
     # a payload or headers that can't be stored
     (InvalidPayload, "payload", lambda q, k: q.push_bytes(k, "a", None)),  # type: ignore[arg-type]
-    (InvalidPayload, "messages[1].payload", lambda q, k: q.push_many(k, [{"payload": 1}, {"key": "a"}])),
     (InvalidPayload, "payload", lambda q, k: q.push(k, "a", deep())),
     (InvalidPayload, "payload", lambda q, k: q.push_many(k, [{"key": "a", "payload": deep()}])),
     (InvalidPayload, "payload", lambda q, k: nack(q, k, payload=deep())),
@@ -171,6 +170,23 @@ def test_a_value_is_cut_at_40_characters(queue: Session, call: Callable[[Queue],
     assert "x" * 30 in text
     assert "x" * 41 not in text
     assert len(text) <= 200
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda q: q.push("mail", "a", 1, semaphore=["a"]), "semaphores"),
+        (lambda q: q.push("mail", "a", 1, order="a"), "order_key"),
+        (lambda q: q.define("mail", log=1), "log_seconds"),
+        (lambda q: q.define("mail", rate=1), "rate_per_second"),
+        (lambda q: q.push_many("mail", [{"key": "a", "max_attempt": 1}]), "max_attempts"),
+    ],
+)
+def test_an_unknown_option_is_told_what_it_may_have_meant(
+    queue: Session, call: Callable[[Queue], object], meant: str
+) -> None:
+    with pytest.raises(InvalidOption, match=f"allowed are .*{meant}"):
+        call(queue)
 
 
 def test_a_receipt_that_names_nothing_is_an_answer_not_an_error(queue: Session) -> None:

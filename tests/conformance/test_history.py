@@ -36,7 +36,7 @@ def test_C4_M8_what_is_acked_is_kept_with_all_that_is_known_of_it(queue: Session
     assert (one.created_at, one.scheduled_at_initially) == (created, created + SECOND)
     assert (one.reserved_at, one.finished_at) == (received, received + 5 * SECOND)
     assert (one.attempts, one.reserved_by) == (2, "someone")
-    assert [error["error"] for error in one.errors or []] == ["busy"]
+    assert [error["error"] for error in one.errors] == ["busy"]
     assert first.reserved_by == one.reserved_by
 
 

@@ -15,8 +15,21 @@ if TYPE_CHECKING:
 
 
 def test_the_defaults_of_a_kind_are_those_of_one_that_nobody_defined(queue: Session) -> None:
-    kind = queue.define("mail")
-    assert (kind.kind, kind.timeout_seconds, kind.max_attempts, kind.paused) == ("mail", 300, None, False)
+    for define in (lambda: queue.define("mail"), lambda: queue.drop("never defined")):
+        kind = define()
+        assert (kind.timeout_seconds, kind.max_attempts, kind.paused) == (300, 25, False)
+        assert (kind.backoff_seconds, kind.backoff_factor) == (1, 2)
+        assert (kind.backoff_max_seconds, kind.jitter) == (3600, 0.2)
+    queue.pause("paused")
+    paused = queue.define("paused")
+    assert (paused.max_attempts, paused.backoff_seconds, paused.jitter) == (25, 1, 0.2)
+
+
+def test_null_brings_the_default_back_and_no_end_of_attempts(queue: Session) -> None:
+    queue.define("mail", backoff_seconds=7, jitter=0.5, max_attempts=3)
+    kind = queue.define("mail", backoff_seconds=None, jitter=None, max_attempts=None)
+    assert (kind.backoff_seconds, kind.jitter, kind.max_attempts) == (1, 0.2, None)
+    assert queue.define("mail").max_attempts is None
 
 
 def test_define_answers_the_settings_and_changes_only_what_is_given(queue: Session) -> None:
@@ -61,7 +74,7 @@ def test_drop_refuses_while_messages_are_held(queue: Session) -> None:
     dropped = queue.drop("mail")
     assert (dropped.kind, dropped.max_attempts) == ("mail", 7)
     assert queue.peek("mail") == []
-    assert queue.define("mail").max_attempts is None
+    assert queue.define("mail").max_attempts == 25
     assert queue.push("mail", "a", 1).outcome == "created"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyqueue_sql import InvalidPayload
 from tests.conformance.steps import SECOND, keys, outcomes, take
 
 if TYPE_CHECKING:
@@ -54,6 +55,32 @@ def test_a_json_payload_comes_back_as_it_was(queue: Session, payload: Any) -> No
     assert message.payload == payload
     assert type(message.payload) is type(payload)
     assert message.payload_bytes is None
+
+
+def test_a_push_without_a_payload_is_a_message_whose_payload_is_null(queue: Session, clock: Clock) -> None:
+    queue.raw("queue_push", "mail", "push", None, None)
+    queue.raw("queue_push", "mail", "options", None, '{"priority": 1}')
+    queue.raw(
+        "queue_push_many", "mail", '[{"key": "many"}, {"key": "each", "on_duplicate": "replace"}]', None
+    )
+    queue.push_many("mail", [{"key": "python"}, {"key": "python 2", "priority": 2}])
+    queue.subscribe("news", "mail")
+    queue.raw("queue_publish", "news", "publish", None, None)
+    queue.raw("queue_schedule", "s", "mail", None, '{"every_seconds": 60}')
+    queue.land([{"p_kind": "mail", "p_key": "landed"}, {"p_kind": "mail", "p_key": "both", "priority": 3}])
+    queue.push("mail")
+    queue.publish("news")
+    clock.advance(60)
+    assert queue.tick() == 1
+    queue.prune()  # takes in what has landed, where no trigger does
+    found = queue.reserve("mail", None, 20)
+    assert len(found) == 12
+    assert {(message.payload, message.payload_bytes) for message in found} == {(None, None)}
+    states = queue.answer("queue_peek", "mail", "20", None)
+    assert {row["payload"] for row in states} == {"null"}, "JSON's, not SQL's"
+    queue.define("shaped", payload_shape={"to": "string"})
+    with pytest.raises(InvalidPayload, match="must be an object"):
+        queue.raw("queue_push", "shaped", "a", None, None)
 
 
 @pytest.mark.needs("exact_numbers")

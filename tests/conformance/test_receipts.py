@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -219,12 +221,12 @@ def test_a_nack_brings_back_at_once_or_after_its_delay(queue: Session, clock: Cl
 
 
 def test_the_backoff_of_a_kind_grows_with_each_attempt_up_to_its_end(queue: Session, clock: Clock) -> None:
-    queue.define("mail", backoff_seconds=10, backoff_factor=3, backoff_max_seconds=100)
+    queue.define("mail", backoff_seconds=10, backoff_factor=3, backoff_max_seconds=100, jitter=0)
     queue.push("mail", "a", 1)
     delays: list[float] = []
     for _ in range(5):
         message, receipt = take(queue, "mail")
-        queue.nack(receipt)
+        queue.nack(receipt, error="busy")
         found = queue.get("mail", "a")
         assert found
         assert found.attempts == message.attempts
@@ -232,20 +234,46 @@ def test_the_backoff_of_a_kind_grows_with_each_attempt_up_to_its_end(queue: Sess
         clock.set(found.scheduled_at)
     assert delays == [10, 30, 90, 100, 100]
     _, receipt = take(queue, "mail")
-    queue.nack(receipt, delay_seconds=1)
+    queue.nack(receipt, delay_seconds=1, error="busy")
     found = queue.get("mail", "a")
     assert found
     assert found.scheduled_at == clock.now + SECOND, "a delay that is given counts"
+    clock.advance(1)
+    _, receipt = take(queue, "mail")
+    queue.nack(receipt)
+    assert state(queue, "mail", "a") == "ready", "what didn't fail doesn't wait"
+    _, receipt = take(queue, "mail")
+    queue.nack(receipt, error="busy", count=False)
+    assert state(queue, "mail", "a") == "ready", "what doesn't count doesn't wait"
+
+
+@pytest.mark.parametrize("is_defined", [False, True], ids=["undefined", "defined"])
+def test_what_failed_waits_a_second_and_then_longer_and_nothing_else_does(
+    queue: Session, clock: Clock, is_defined: bool
+) -> None:
+    if is_defined:
+        queue.define("mail", history_seconds=60)
+    queue.push("mail", "a", 1)
+    for longest in (1, 2, 4, 8):
+        _, receipt = take(queue, "mail")
+        assert queue.nack(receipt, error="busy").outcome == "retry"
+        found = queue.get("mail", "a")
+        assert found
+        assert 0.8 * longest <= (found.scheduled_at - clock.now) / SECOND <= longest
+        clock.set(found.scheduled_at)
+    _, receipt = take(queue, "mail")
+    queue.nack(receipt)
+    assert state(queue, "mail", "a") == "ready"
 
 
 def test_jitter_leaves_a_share_of_the_backoff_to_chance(queue: Session, clock: Clock) -> None:
     queue.define("mail", backoff_seconds=100, jitter=0.5)
     queue.push_many("mail", [{"key": f"{number}", "payload": 0} for number in range(40)])
-    queue.nack_many(receipts(queue.reserve("mail", None, 40)))
+    queue.nack_many(receipts(queue.reserve("mail", None, 40)), error="busy")
     delays = {(message.scheduled_at - clock.now) / SECOND for message in queue.peek("mail", 40)}
     assert len(delays) > 30
     assert min(delays) >= 50
-    assert max(delays) <= 150
+    assert max(delays) <= 100
 
 
 def test_an_attempt_that_doesnt_count_uses_up_none(queue: Session) -> None:
@@ -276,3 +304,23 @@ def test_a_nacked_message_stands_behind_what_was_due_before_the_nack(queue: Sess
     (first,) = queue.reserve("mail")
     queue.nack(receipts([first])[0])
     assert keys(queue.reserve("mail", None, 2)) == ["b", "a"], "it is due now, b was due before"
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2, Decimal("0.25"), 1e-05, "0.5"])
+def test_seconds_are_bound_as_whatever_number_a_client_has(
+    queue: Session, clock: Clock, seconds: float | Decimal | str
+) -> None:
+    queue.push("mail", "a", 1)
+    message = queue.reserve("mail")[0]
+    until = clock.now + round(float(seconds) * SECOND)
+    for routine, receipt in (
+        ("queue_extend", message.receipt),
+        ("queue_extend_many", json.dumps([message.receipt])),
+    ):
+        assert [tuple(row)[1] for row in queue.call(routine, receipt, seconds)] == ["extended"]
+        found = queue.get("mail", "a")
+        assert found
+        assert found.scheduled_at == until
+    assert list(queue.call("queue_wait", '"nothing"', 1e-05 if seconds == 2 else seconds)) == []
+    queue.raw("queue_stream_reserve", "s", "1", "0", "mail", "1", None)
+    assert [tuple(row) for row in queue.call("queue_stream_extend", "s/1", seconds)] == [(0, 0)]

@@ -252,6 +252,18 @@ def test_D5_who_waits_in_another_kind_gets_what_is_not_taken(queue: Session, clo
     assert list(hold(queue, "paused")) == ["a"]
 
 
+def test_D5_who_waits_in_a_kind_with_a_shape_gets_what_is_not_taken_elsewhere(
+    queue: Session, clock: Clock
+) -> None:
+    queue.define("shaped", payload_shape={"n": "integer"})
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "first", 1, semaphores=["s"])  # is told that there is room
+    queue.push("shaped", "waits", {"n": 1}, semaphores=["s"])
+    queue.push("shaped", "plain", {"n": 2})
+    clock.advance(2)
+    assert keys(queue.reserve("shaped", None, 9)) == ["plain", "waits"]
+
+
 def test_D5_what_is_delayed_waits_for_its_time_first(queue: Session, clock: Clock) -> None:
     queue.semaphore("s", 1)
     fill(queue, "later", "after", delay_seconds=10)

@@ -292,6 +292,23 @@ def test_K6_the_log_is_kept_by_age_and_who_falls_behind_is_told(queue: Session, 
         queue.read("#", "all", 10)
 
 
+def test_K6_who_begins_now_has_missed_nothing_also_where_all_of_the_log_is_pruned(
+    queue: Session, clock: Clock
+) -> None:
+    logged(queue, "k", seconds=100)
+    queue.push("k", "old", 1)
+    queue.ack(take(queue, "k")[1])
+    clock.advance(100)
+    while queue.prune():
+        pass
+    assert queue.read("k", "r", 10, start="now") == []
+    assert queue.read("#", "all", 10, start="now", events=EVERYTHING) == []
+    queue.push("k", "new", 1)
+    for name, reader in (("k", "r"), ("#", "all")):
+        assert short(queue.read(name, reader, 10)) == ["pushed new"]
+    assert short(queue.read("k", "r", 10, events=EVERYTHING)) == ["pushed new"]
+
+
 def test_K6_without_a_log_there_is_nothing_to_read(queue: Session) -> None:
     assert queue.define("k").log_seconds == 0
     queue.push("k", "a", 1)
@@ -400,11 +417,57 @@ def test_D8_readers_can_be_looked_at_and_forgotten(queue: Session, clock: Clock)
         queue.read_ack("nobody", 1)
 
 
-def test_D8_a_dropped_kind_leaves_its_log_to_age(queue: Session) -> None:
+def test_K6_what_ends_is_seen_by_kind_and_refused_to_who_reads_a_topic(queue: Session) -> None:
+    logged(queue, "shop.orders")
+    queue.subscribe("news.*", "shop.orders")
+    queue.publish("news.today", "a", 1)
+    queue.ack(take(queue, "shop.orders")[1])
+    for name in ("shop.orders", "shop.*", "#"):
+        assert short(on(queue, name, f"r {name}", events=["acked"])) == ["acked a"]
+    for name in ("news.today", "news.*", "#.today"):
+        with pytest.raises(InvalidOption, match='events "acked": must be pushed or replaced'):
+            queue.read(name, f"r {name}", events=["pushed", "acked"])
+        assert short(on(queue, name, f"r {name}", events=["pushed"])) == ["pushed a"]
+
+
+def test_D8_a_reader_is_behind_by_the_events_that_it_will_see(queue: Session) -> None:
+    logged(queue, "k", "other", "copy")
+    queue.subscribe("news.*", "other")
+    queue.subscribe("news.*", "copy")
+    wanted: dict[str, tuple[str, list[Any]]] = {
+        "k": ("k", ["pushed"]),
+        "ends of k": ("k", ["acked", "popped"]),
+        "topic": ("news.a", ["pushed", "replaced"]),
+        "pattern": ("news.#", ["pushed"]),
+        "of kinds": ("#", ["pushed", "acked"]),
+        "other": ("other", ["pushed"]),
+    }
+    for reader, (name, events) in wanted.items():
+        assert queue.read(name, reader, events=events) == []
+    for key in "abc":
+        queue.push("k", key, 1)
+    queue.push("k", "c", 2, on_duplicate="replace")
+    queue.ack(receipts(queue.reserve("k"))[0])
+    queue.publish("news.a", "n", 1)
+    queue.publish("news.b", "n2", 1)
+    expected = {"k": 3, "ends of k": 1, "topic": 1, "pattern": 2, "of kinds": 6, "other": 2}
+    assert {reader.reader: reader.behind for reader in queue.readers()} == expected
+    for reader, (name, events) in wanted.items():
+        assert len(on(queue, name, reader, 100, events=events)) == expected[reader]
+    assert {reader.behind for reader in queue.readers()} == {0}
+
+
+def test_D8_a_dropped_kind_leaves_its_log_to_age(queue: Session, clock: Clock) -> None:
     logged(queue, "k")
     queue.push("k", "a", 1)
     queue.drop("k")
+    # a read prunes by the way, now and then, and without log_seconds all is past its time
+    logged(queue, "k")
     assert short(queue.read("k", "r", 10, events=EVERYTHING)) == ["pushed a"]
+    queue.drop("k")
+    clock.advance(1)
+    queue.prune()
+    assert short(queue.read("k", "late", 10, events=EVERYTHING)) == []
 
 
 def test_K6_pausing_and_draining_do_not_touch_the_readers(queue: Session) -> None:

@@ -124,6 +124,23 @@ def test_M2_in_each_kind_the_key_promises_what_it_does_in_a_push(queue: Session,
     assert take(queue, "held")[0].payload == "newer"
 
 
+@pytest.mark.parametrize("on_duplicate", ["replace", "keep_time", "push_back"])
+def test_a_publish_ignores_a_key_that_is_remembered_as_a_push_does_also_where_it_came_back(
+    queue: Session, clock: Clock, on_duplicate: Any
+) -> None:
+    queue.define("mail", dedup_seconds=60)
+    queue.subscribe("t", "mail")
+    queue.push("mail", "a", 1)
+    queue.ack(take(queue, "mail")[1])
+    queue.push("other", "a", 2)
+    assert queue.move(take(queue, "other")[1], "mail").outcome == "moved"
+    assert queue.push("mail", "a", 3, on_duplicate=on_duplicate).outcome == "ignored"
+    assert outcomes(queue.publish("t", "a", 4, on_duplicate=on_duplicate)) == ["ignored"]
+    clock.advance(60)
+    assert outcomes(queue.publish("t", "a", 5, on_duplicate=on_duplicate)) == ["replaced"]
+    assert take(queue, "mail")[0].payload == (2 if on_duplicate == "push_back" else 5)
+
+
 def test_M2_a_misfit_for_one_kind_refuses_the_publish_as_a_whole(queue: Session) -> None:
     queue.define("strict", payload_shape={"to": "string"})
     for kind in ("a", "strict", "z"):

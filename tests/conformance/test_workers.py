@@ -175,7 +175,7 @@ def test_D4_a_freed_message_says_why(queue: Session, clock: Clock) -> None:
     _, receipt = take(queue, "job")
     queue.ack(receipt)
     [ended] = queue.history("job")
-    assert [(one["error"], one["by"], one["attempt"]) for one in ended.errors or []] == [(ERROR, "w", 1)]
+    assert [(one["error"], one["by"], one["attempt"]) for one in ended.errors] == [(ERROR, "w", 1)]
 
 
 def test_D4_the_last_delivery_of_a_dead_worker_makes_a_dead_letter(queue: Session, clock: Clock) -> None:
@@ -189,7 +189,7 @@ def test_D4_the_last_delivery_of_a_dead_worker_makes_a_dead_letter(queue: Sessio
     _, receipt = take(queue, "job.dead")
     queue.ack(receipt)
     [ended] = queue.history("job.dead")
-    assert [one["error"] for one in ended.errors or []] == [ERROR]
+    assert [one["error"] for one in ended.errors] == [ERROR]
     [stats] = queue.stats("job")
     assert (stats.dead_total, stats.expired_total) == (1, 1)
 
@@ -259,6 +259,16 @@ def test_D4_two_of_the_living_are_asked_to_reap(queue: Session, clock: Clock) ->
     clock.advance(9)
     queue.heartbeat("z", stop=True)
     assert [queue.heartbeat(name).reaps for name in ("x", "y")] == [True, True]
+
+
+def test_one_without_upkeep_is_never_asked_and_stands_in_nobodys_way(queue: Session, clock: Clock) -> None:
+    for name in ("a", "b", "c"):
+        assert queue.heartbeat(name, upkeep=False).reaps is False
+        clock.advance(1)
+    assert [queue.heartbeat(name).reaps for name in ("d", "e", "f")] == [True, True, False]
+    assert queue.heartbeat("a").reaps is False, "it stays as it is"
+    assert queue.heartbeat("a", upkeep=True).reaps is True, "and it is the oldest"
+    assert queue.heartbeat("e").reaps is False
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ def assert_nothing_left(conn: psycopg.Connection) -> None:
     assert conn.execute(f"select * from queue_kind where {KINDS}").fetchall() == []
     others = (
         "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        " and application_name <> 'tests'"
     )
     deadline = time.monotonic() + PATIENCE_SECONDS
     while conn.execute(others).fetchone() != (0,):

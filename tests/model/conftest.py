@@ -8,4 +8,4 @@ from tests.conformance.fixtures import capabilities, clock, connect, harness, qu
 
 __all__ = ["capabilities", "clock", "connect", "harness", "queue"]
 
-pytest.register_assert_rewrite("tests.model.comparing", "tests.model.machine")
+pytest.register_assert_rewrite("tests.model.comparing", "tests.model.machine", "tests.model.log")

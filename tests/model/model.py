@@ -1,7 +1,8 @@
 """The queue as the contract and the routines' comments describe it, in plain Python and without a database.
 
 Each method is the routine of that name, and returns what the routine answers. Parameters are sound: what is
-refused is the matter of other tests, but for what a kind's state refuses.
+refused is the matter of other tests, but for what a kind's state refuses. What a feature promises stands in a
+module of its own; here is what messages go through.
 """
 
 from __future__ import annotations
@@ -10,20 +11,30 @@ import copy
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tests.model.entries import SECOND, Content, Entry, Kind, Memory, Pending, Source
+from tests.model.entries import (
+    SECOND,
+    Content,
+    Entry,
+    Follows,
+    Kind,
+    Member,
+    Misfit,
+    Pending,
+    RefusedByState,
+    Source,
+)
+from tests.model.groups import Group
+from tests.model.limits import Bucket, free_places
+from tests.model.log import Happened, Log
+from tests.model.memory import Memory
+from tests.model.semaphores import Semaphores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from tests.model.schedules import Schedule
+
 T = TypeVar("T")
-
-
-class RefusedByState(Exception):  # noqa: N818 -- named after what happened
-    """The routine has to refuse this now."""
-
-
-class Misfit(Exception):  # noqa: N818 -- named after what happened
-    """The payload is not of its kind."""
 
 
 class Model:
@@ -33,42 +44,42 @@ class Model:
         self.now = now
         self.entries: dict[tuple[str, str], Entry] = {}
         self.kinds: dict[str, Kind] = defaultdict(Kind)
-        self.memories: dict[tuple[str, str], Memory] = {}
-        self.history: list[tuple[Any, ...]] = []
-        """What has to be kept."""
-        self.ever_ended: list[tuple[Any, ...]] = []
-        """What may be."""
-        self._call = 0
+        self.memory, self.log, self.semaphores = Memory(), Log(), Semaphores()
+        self.jittered: list[Entry] = []
+        """Wait by a backoff, less up to a fifth of it: how long is the server's to choose."""
+        self.groups: dict[str, Group] = {}
+        self.gone: list[Member] = []
+        """Members that vanished: they are done once somebody prunes."""
+        self.buckets: dict[str, Bucket] = {}
+        self.subscriptions: set[tuple[str, str]] = set()
+        self.schedules: dict[str, Schedule] = {}
+        self._call = self._serial = 0
 
     def set_time(self, us: int) -> None:
         """The time is another; it may be an earlier one."""
         self.now = us
-        self._age()
+        for entry in self.entries.values():
+            entry.lapsed |= entry.state(us) == "expired"
+        self.memory.age(self.kinds, us)
 
-    def _age(self) -> None:
-        """Note what may be cleared away from now on, whenever anybody does."""
-        for (kind, _), memory in self.memories.items():
-            if not self._within_dedup(kind, memory):
-                memory.doubtful = True
-        self.history = [row for row in self.history if self.kinds[row[0]].settings["history_seconds"]]
+    def new_call(self) -> None:
+        """Begin a call: what one call puts in has no order of its own, but for a plain batch."""
+        self._call += 1
 
-    def _within_dedup(self, kind: str, memory: Memory) -> bool:
-        seconds = self.kinds[kind].settings["dedup_seconds"]
-        return seconds > 0 and memory.ended_at > self.now - seconds * SECOND
-
-    def remembers(self, kind: str, key: str) -> bool | None:
-        """Whether a push of that key is ignored because of one that ended; None: that can't be known."""
-        memory = self.memories.get((kind, key))
-        if memory is None or not self._within_dedup(kind, memory):
-            return False
-        return None if memory.doubtful else True
-
-    def fits(self, kind: str, payload: Any) -> bool:
-        """Whether a payload is of its kind; the model knows of one shape only."""
-        shape = self.kinds[kind].settings["payload_shape"]
-        return shape is None or (isinstance(payload, dict) and set(payload) == set(shape))
+    def all_or_none(self, steps: Iterable[Callable[[], T]]) -> list[T]:
+        """Take the steps of one call; where one is refused none was taken."""
+        before = copy.deepcopy(self.__dict__)
+        try:
+            return [step() for step in steps]
+        except (Misfit, RefusedByState):
+            self.__dict__.update(before)
+            raise
 
     # -- looking
+
+    def settings(self, kind: str) -> dict[str, Any]:
+        """The settings of a kind."""
+        return self.kinds[kind].settings
 
     def of(self, kind: str) -> list[Entry]:
         """The messages of a kind, in order of delivery."""
@@ -78,15 +89,30 @@ class Model:
         """The message that a receipt still names."""
         return next((e for e in self.entries.values() if e.receipt == receipt), None)
 
+    def remembers(self, kind: str, key: str) -> bool | None:
+        """Whether a push of that key is ignored because of one that ended; None: that can't be known."""
+        return self.memory.has(kind, key, self.kinds, self.now)
+
+    def fits(self, kind: str, payload: Any) -> None:
+        """Refuse a payload that is not of its kind."""
+        if not Content(payload, None, None).fits(self.settings(kind)["payload_shape"]):
+            raise Misfit
+
+    def takes_in(self, kind: str) -> None:
+        """Refuse what comes into a kind that is drained."""
+        if self.kinds[kind].draining:
+            raise RefusedByState("drained")
+
     def stats(self, kind: str) -> dict[str, Any]:
-        """What queue_stats says of a kind."""
+        """What queue_stats says of a kind; whether what needs slots waits for them isn't modelled."""
         states = [e.state(self.now) for e in self.of(kind)]
+        some = {name: states.count(name) for name in ("ready", "scheduled", "reserved", "expired", "waiting")}
         waiting = [e.scheduled_at for e in self.of(kind) if e.state(self.now) == "scheduled"]
         ready = [e.scheduled_at for e in self.of(kind) if e.state(self.now) == "ready"]
         return {
             "paused": self.kinds[kind].paused,
-            **{state: states.count(state) for state in ("ready", "scheduled", "reserved", "expired")},
-            "waiting": 0,
+            "draining": self.kinds[kind].draining,
+            **some,
             "total": len(states),
             "next_at": min(waiting, default=None),
             "oldest_ready_seconds": (self.now - min(ready)) / SECOND if ready else None,
@@ -95,46 +121,93 @@ class Model:
 
     # -- putting in
 
-    def all_or_none(self, steps: Iterable[Callable[[], T]]) -> list[T]:
-        """Take the steps of one call; where one is refused none was taken."""
-        before = copy.deepcopy(self.__dict__)
-        try:
-            return [step() for step in steps]
-        except Misfit:
-            self.__dict__.update(before)
-            raise
-
-    def new_call(self) -> None:
-        """Begin a call: what one call puts in has no order of its own, but for a plain batch."""
-        self._call += 1
-
-    def push(self, kind: str, key: str, content: Content, options: Mapping[str, Any], place: int = 0) -> str:
+    def push(
+        self,
+        kind: str,
+        key: str,
+        content: Content,
+        options: Mapping[str, Any],
+        place: int = 0,
+        topic: str | None = None,
+    ) -> str:
         """Put one message; `place` is where it stands in a batch."""
-        if not self.fits(kind, content.payload):
-            raise Misfit
+        self.takes_in(kind)
+        self.fits(kind, content.payload)
         if self.remembers(kind, key):
             return "ignored"
-        at = self.now + options.get("delay_seconds", 0) * SECOND
+        group = self.groups.get(options.get("group", ""))
         entry = self._new(
             kind,
             key,
             content,
             options.get("priority", 0),
-            options.get("scheduled_at", at),
+            options.get("scheduled_at", self.now + options.get("delay_seconds", 0) * SECOND),
             attempts=options.get("attempts", 0),
             max_attempts=options.get("max_attempts"),
+            follows=Follows(
+                tuple(options.get("route", ())),
+                options.get("order_key"),
+                tuple(options.get("semaphores", ())),
+                Member(group.name, kind, key) if group else None,
+            ),
         )
         entry.number = (self._call, place)
-        return self._put(entry, options.get("on_duplicate", "ignore"))
+        if group and group.state != "open" and (kind, key) not in self.entries:
+            raise RefusedByState("the group has finished")
+        outcome = self._put(entry, options.get("on_duplicate", "ignore"), topic)
+        if group and entry.follows.member and outcome == "created":
+            group.members.append(entry.follows.member)
+            self.finish(group)
+        return outcome
+
+    def push_many(
+        self, kind: str, messages: Iterable[tuple[str, Content, Mapping[str, Any]]]
+    ) -> list[tuple[str, str]]:
+        """Put many, in their order."""
+        self.takes_in(kind)
+        answers = self.all_or_none(
+            [
+                lambda p=place, k=key, c=content, o=options: (k, self.push(kind, k, c, o, p))
+                for place, (key, content, options) in enumerate(messages)
+            ]
+        )
+        self.log.end_batch(self._call, {e.key: tuple(e.content) for e in self.of(kind) if not e.pending})
+        return answers
+
+    def publish(
+        self, topic: str, key: str, content: Content, options: Mapping[str, Any]
+    ) -> list[tuple[str, str]]:
+        """A copy to each kind that is subscribed."""
+        kinds = sorted(
+            {kind for pattern, kind in self.subscriptions if matches(pattern.split("."), topic.split("."))}
+        )
+        for kind in kinds:
+            self.takes_in(kind)
+            self.fits(kind, content.payload)
+        return self.all_or_none(
+            [lambda k=kind: (k, self.push(k, key, content, options, topic=topic)) for kind in kinds]
+        )
+
+    def tick(self) -> int:
+        """Push what the schedules are due for."""
+        made = 0
+        for schedule in self.schedules.values():
+            if not self.kinds[schedule.kind].draining:
+                for key in schedule.tick(self.now):
+                    content = Content(schedule.payload, None, None)
+                    entry = self._new(schedule.kind, key, content, schedule.priority, self.now)
+                    made += self._put(entry, "ignore") == "created"
+        return made
 
     def _new(self, kind: str, key: str, content: Content, priority: int, at: int, **more: Any) -> Entry:
         return Entry(kind, key, content, priority, at, self.now, (self._call, 0), **more)
 
-    def _put(self, entry: Entry, on_duplicate: str) -> str:
+    def _put(self, entry: Entry, on_duplicate: str, topic: str | None = None) -> str:
         there = self.entries.get((entry.kind, entry.key))
         if there is None:
-            self.entries[entry.kind, entry.key] = entry
+            self._add(entry)
             self.kinds[entry.kind].counts["pushed"] += 1
+            self._log(entry, "pushed", topic=topic)
             return "created"
         if on_duplicate == "ignore":
             return "ignored"
@@ -143,6 +216,7 @@ class Model:
         state = there.state(self.now)
         pending = there.pending or Pending()
         newest = Pending(content or pending.content, at if at is not None else pending.at)
+        self.semaphores.touch(there.semaphores, self.now)
         if state == "reserved":
             there.pending = newest
             return "held"
@@ -151,152 +225,254 @@ class Model:
         if state == "expired":
             there.attempts = 0
             there.let_go(max(newest.at or 0, self.now) if at is None else at)
-        elif at is not None:
-            there.let_go(at)
+        else:
+            there.let_go(there.scheduled_at if at is None else at)
+        if content:
+            self._log(there, "replaced", topic=topic)
         return "replaced"
 
-    def _keep(self, entry: Entry, outcome: str, to_kind: str | None = None) -> None:
-        """Keep what the kind wants kept of a message that ends."""
-        settings = self.kinds[entry.kind].settings
-        if settings["history_seconds"]:
-            self.history.append(entry.ended(outcome, to_kind, self.now))
-            self.ever_ended.append(self.history[-1])
-        if settings["dedup_seconds"] and outcome in ("acked", "popped", "moved"):
-            self.memories[entry.kind, entry.key] = Memory(self.now)
+    def _add(self, entry: Entry) -> None:
+        """It is there now: at the end of the line of its order key, if it has one."""
+        self._serial += 1
+        entry.serial = self._serial
+        entry.waits = bool(self._line(entry))
+        self.entries[entry.kind, entry.key] = entry
+        self.kinds[entry.kind].slotted |= bool(entry.semaphores)
+        self.semaphores.touch(entry.semaphores, self.now)
 
-    def _end(self, entry: Entry) -> None:
-        """Remove a message; what was pushed onto it while it was held is put in now, as a new entry."""
-        del self.entries[entry.kind, entry.key]
-        if entry.pending:
-            content, at = entry.pending.content or entry.content, max(entry.pending.at or 0, self.now)
-            self._put(
-                self._new(
-                    entry.kind, entry.key, content, entry.priority, at, max_attempts=entry.max_attempts
-                ),
-                "ignore",
+    def _line(self, entry: Entry) -> list[Entry]:
+        """Who stands in the line of a message's order key, the first one first."""
+        line = [
+            e
+            for e in self.entries.values()
+            if entry.order_key and (e.kind, e.order_key) == (entry.kind, entry.order_key)
+        ]
+        return sorted(line, key=lambda e: e.serial)
+
+    def _log(self, entry: Entry, event: str, to_kind: str | None = None, topic: str | None = None) -> None:
+        if self.settings(entry.kind)["log_seconds"]:
+            content = tuple(entry.content) if event in ("pushed", "replaced") else (None, None, None)
+            self.log.add(
+                Happened(self._call, event, topic, entry.kind, entry.key, content, to_kind, self.now)
             )
+
+    # -- ending a message
+
+    def _end(self, entry: Entry, outcome: str | None, to_kind: str | None = None) -> None:
+        """Remove a message; what was pushed onto it while it was held is put in now, as a new entry.
+
+        Args:
+            entry: the message.
+            outcome: None: it makes room for what was pushed, which is the same member of its group.
+            to_kind: where it went.
+        """
+        if outcome:
+            self.memory.keep(entry, outcome, to_kind, self.settings(entry.kind), self.now)
+            self._log(entry, outcome, to_kind)
+        if outcome in ("acked", "popped", "moved", "dead"):
+            self.kinds[entry.kind].counts[outcome] += 1
+        del self.entries[entry.kind, entry.key]
+        self.semaphores.touch(entry.semaphores, self.now)
+        line = self._line(entry)
+        if line and line[0].waits:
+            line[0].waits = False
+            line[0].place = max(line[0].scheduled_at, self.now)
+        if entry.pending:
+            member = entry.follows.member if outcome is None else None
+            newest = self._new(
+                entry.kind,
+                entry.key,
+                entry.pending.content or entry.content,
+                entry.priority,
+                max(entry.pending.at or 0, self.now),
+                max_attempts=entry.max_attempts,
+                follows=entry.follows._replace(member=member, order_key=entry.order_key),
+            )
+            self._put(newest, "ignore")
+
+    def _vanish(self, entry: Entry, outcome: str | None) -> None:
+        """It ends without anybody saying that it is done."""
+        entry.pending = None
+        self._end(entry, outcome)
+        if entry.follows.member:
+            self.gone.append(entry.follows.member)
+
+    def prune(self) -> None:
+        """Members that vanished are done."""
+        for member in self.gone:
+            if self.groups[member.group].state == "open":
+                self._done(member, "gone")
+        self.gone = []
+
+    def _done(self, member: Member | None, outcome: str, result: tuple[Any, ...] = ()) -> None:
+        if member and not member.outcome:
+            member.outcome, member.result = outcome, result
+            self.finish(self.groups[member.group])
+
+    def finish(self, group: Group) -> None:
+        """Push what follows a group, if it is time to, even into a kind that is drained or has a shape."""
+        if follows := group.finish():
+            kind, payload = follows
+            self._put(self._new(kind, group.name, Content(payload, None, None), 0, self.now), "replace")
 
     # -- taking out
 
-    def walk(self, kind: str, most: int) -> tuple[list[Entry], bool]:
-        """What a reserve or pop of so many gets, and whether it met something that it couldn't deliver.
+    def allowed(self, kind: str, most: int) -> tuple[int, int]:
+        """For how many deliveries there are places and tokens, at the least and at the most."""
+        least = highest = 0 if self.kinds[kind].paused else most
+        if kind in self.buckets:
+            tokens = self.buckets[kind].tokens(self.now)
+            least, highest = min(least, tokens[0]), min(highest, tokens[1])
+        return least, highest
 
-        On the way, what can't have another delivery ends: a newer push takes its place, or it is dead.
-        """
-        met, got = False, list[Entry]()
-        while not self.kinds[kind].paused and len(got) < most:
-            ready = [e for e in self.of(kind) if e.scheduled_at <= self.now and e not in got]
-            if not ready:
-                break
-            entry = ready[0]
-            self.kinds[kind].counts["expired"] += entry.reserved_at is not None
-            if entry.pending:
-                met = True
-                self._end(entry)
-            elif entry.attempts >= self.most_attempts(entry) or not self.fits(kind, entry.content.payload):
-                met = True
-                self._bury(entry)
-            else:
-                got.append(entry)
-        return got, met
+    def places(self, kind: str) -> float:
+        """How many more of a kind may be held."""
+        limit = self.settings(kind)["max_reserved"]
+        return free_places(limit, self.of(kind), self.now) if limit else float("inf")
+
+    def deliverable(self, entry: Entry) -> bool:
+        """Whether it may have another delivery; else a reserve ends it."""
+        most = entry.max_attempts or self.settings(entry.kind)["max_attempts"] or float("inf")
+        fits = entry.content.fits(self.settings(entry.kind)["payload_shape"])
+        return not entry.pending and entry.attempts < most and fits
+
+    def end_undeliverable(self, entry: Entry) -> None:
+        """What a reserve met and can't deliver: a newer push takes its place, or it is dead."""
+        self.kinds[entry.kind].counts["expired"] += entry.reserved_at is not None
+        if entry.pending:
+            self._end(entry, None)
+        else:
+            self._bury(entry)
 
     def reserve(self, got: Iterable[Entry], worker: str, timeout_seconds: float) -> None:
-        """Hold what a walk got."""
+        """Hold what was taken."""
         for entry in got:
+            counts = self.kinds[entry.kind].counts
+            counts["expired"] += entry.reserved_at is not None
+            counts["reserved"] += 1
             entry.hold(self.now, self.now + round(timeout_seconds * SECOND), worker)
-            self.kinds[entry.kind].counts["reserved"] += 1
+            self.semaphores.touch(entry.semaphores, self.now)
 
     def pop(self, got: Iterable[Entry]) -> None:
-        """Remove what a walk got."""
+        """Remove what was taken."""
         for entry in got:
-            self.kinds[entry.kind].counts["popped"] += 1
-            self._keep(entry, "popped")
-            del self.entries[entry.kind, entry.key]
-
-    def most_attempts(self, entry: Entry) -> float:
-        """How many deliveries it may have."""
-        return entry.max_attempts or self.kinds[entry.kind].settings["max_attempts"] or float("inf")
+            self.kinds[entry.kind].counts["expired"] += entry.reserved_at is not None
+            self._vanish(entry, "popped")
 
     def dead_letter_kind(self, kind: str) -> str:
         """Where the dead letters of a kind go."""
-        settings = self.kinds[kind].settings if kind in self.kinds else {}
+        settings = self.settings(kind) if kind in self.kinds else {}
         return settings.get("dead_letter_kind") or f"{kind}.dead"
 
-    def _bury(self, entry: Entry) -> None:
+    def _bury(self, entry: Entry, error: str = "…") -> None:
         kind = self.dead_letter_kind(entry.kind)
+        order_key = entry.source.order_key if entry.source else entry.order_key
         dead = self._new(kind, entry.key, entry.content, entry.priority, self.now, initially=entry.initially)
-        dead.source = Source(entry.kind, entry.key, entry.priority)
+        dead.source = Source(entry.kind, entry.key, entry.priority, order_key)
+        dead.follows, dead.errors = entry.follows, (*entry.errors, error)[-10:]
+        self._end(entry, "dead", kind)
         while (kind, dead.key) in self.entries:
             dead.suffixed = True
             dead.key += "~?"
-        self.entries[kind, dead.key] = dead
-        self.kinds[entry.kind].counts["dead"] += 1
-        self._keep(entry, "dead", kind)
-        self._end(entry)
+        self._add(dead)
+        self._log(dead, "pushed")
+        member = entry.follows.member
+        if member and self.groups[member.group].on_dead != "wait":
+            self._done(member, "dead")
 
     # -- ending a delivery
 
-    def ack(self, receipt: str) -> str:
-        """The work is done."""
-        if not (entry := self.holding(receipt)):
-            return "lost"
-        self.kinds[entry.kind].counts["acked"] += 1
-        self._keep(entry, "acked")
-        self._end(entry)
-        return "acked"
+    def ack(self, receipts: Sequence[str], options: Mapping[str, Any]) -> list[str]:
+        """The work is done; groups look whether that was all at the end of the call."""
+        outcomes = list[str]()
+        done = list[Member | None]()
+        result = (options["result"],) if "result" in options else ()
+        for receipt in receipts:
+            entry = self.holding(receipt)
+            route = entry.follows.route if entry and not entry.source else ()
+            if not entry:
+                outcomes.append("lost")
+            elif to_kind := options.get("to") or next(iter(route), None):
+                more = {name: options[name] for name in ("payload",) if name in options}
+                outcomes.append(self.move(receipt, to_kind, more, result, steps=1))
+            else:
+                outcomes.append("acked")
+                self._end(entry, "acked")
+                done.append(entry.follows.member)
+        for member in done:
+            self._done(member, "acked", result)
+        return outcomes
 
     def extend(self, receipt: str, seconds: float) -> str:
-        """Hold it for so long from now."""
-        if not (entry := self.holding(receipt)):
+        """Hold it for so long from now, unless its place was wanted since it expired."""
+        entry = self.holding(receipt)
+        if not entry or entry.reserved_by is None:
             return "lost"
         entry.scheduled_at = self.now + round(seconds * SECOND)
+        entry.lapsed = seconds == 0
+        self.semaphores.touch(entry.semaphores, self.now)
         return "extended"
 
     def nack(self, receipt: str, options: Mapping[str, Any]) -> str:
         """Back for a later try."""
         if not (entry := self.holding(receipt)):
             return "lost"
-        if "payload" in options and not self.fits(entry.kind, options["payload"]):
-            raise Misfit
-        kind, counts = self.kinds[entry.kind], options.get("count", True)
-        kind.counts["nacked"] += 1
         if "payload" in options:
+            self.fits(entry.kind, options["payload"])
             entry.content = Content(options["payload"], None, entry.content.headers)
-        if options.get("final") or (counts and entry.attempts >= self.most_attempts(entry)):
-            self._bury(entry)
+        settings, counts = self.settings(entry.kind), options.get("count", True)
+        self.kinds[entry.kind].counts["nacked"] += 1
+        most = entry.max_attempts or settings["max_attempts"] or float("inf")
+        if options.get("final") or (counts and entry.attempts >= most):
+            self._bury(entry, options.get("error", "…"))
             return "dead"
         if entry.pending:
-            self._end(entry)
+            self._end(entry, None)
             return "retry"
-        s = kind.settings
         backoff = min(
-            s["backoff_seconds"] * s["backoff_factor"] ** (entry.attempts - 1), s["backoff_max_seconds"]
+            settings["backoff_seconds"] * settings["backoff_factor"] ** (entry.attempts - 1),
+            settings["backoff_max_seconds"],
         )
-        delay = options.get("delay_seconds", backoff if counts else 0)
+        fails = counts and "error" in options
+        if fails and backoff and "delay_seconds" not in options:
+            self.jittered.append(entry)
+        if "error" in options:
+            entry.errors = (*entry.errors, options["error"])[-10:]
+        delay = options.get("delay_seconds", backoff if fails else 0)
         entry.let_go(self.now + round(delay * SECOND))
         entry.attempts -= not counts
+        self.semaphores.touch(entry.semaphores, self.now)
         return "retry"
 
-    def move(self, receipt: str, to_kind: str, options: Mapping[str, Any]) -> str:
-        """To the next kind, as a new entry."""
+    def move(
+        self,
+        receipt: str,
+        to_kind: str,
+        options: Mapping[str, Any],
+        result: tuple[Any, ...] = (),
+        steps: int = 0,
+    ) -> str:
+        """To the next kind, as a new entry; `steps` of its route are behind it then."""
         if not (entry := self.holding(receipt)):
             return "lost"
+        if to_kind != entry.kind:
+            self.takes_in(to_kind)
         payload, payload_bytes, headers = entry.content
         if "payload" in options:
             payload, payload_bytes = options["payload"], None
-        if not self.fits(to_kind, payload):
-            raise Misfit
-        self.kinds[entry.kind].counts["moved"] += 1
-        self._keep(entry, "moved", to_kind)
+        self.fits(to_kind, payload)
         moved = self._new(
             to_kind,
             options.get("key", entry.key),
             Content(payload, payload_bytes, options.get("headers", headers)),
             options.get("priority", entry.priority),
             self.now + options.get("delay_seconds", 0) * SECOND,
+            follows=entry.follows._replace(route=entry.follows.route[steps:], order_key=entry.order_key),
         )
-        self._end(entry)
+        self._end(entry, "moved", to_kind)
         outcome = self._put(moved, options.get("on_duplicate", "ignore"))
+        if outcome != "created":
+            self._done(entry.follows.member, "duplicate", result)
         return "duplicate" if outcome == "ignored" else "moved"
 
     def redrive(self, kind: str, most: int | None) -> tuple[int, int]:
@@ -306,11 +482,20 @@ class Model:
         went = 0
         for entry in sorted(looked_at, key=lambda e: (e.source or ("", ""))[1::-1]):
             assert entry.source
+            if self.kinds[entry.source.kind].draining:
+                continue
             back = self._new(
-                *entry.source[:2], entry.content, entry.source.priority, self.now, initially=entry.initially
+                entry.source.kind,
+                entry.source.key,
+                entry.content,
+                entry.source.priority,
+                self.now,
+                initially=entry.initially,
+                errors=entry.errors,
+                follows=entry.follows._replace(order_key=entry.source.order_key),
             )
             if self._put(back, "ignore") == "created":
-                del self.entries[entry.kind, entry.key]
+                self._end(entry, "moved", entry.source.kind)
                 went += 1
         return went, len(looked_at) - went
 
@@ -323,26 +508,36 @@ class Model:
             return "absent"
         if entry.state(self.now) == "reserved":
             return "held"
-        self._keep(entry, "removed")
-        del self.entries[kind, key]
+        self._vanish(entry, "removed")
         return "removed"
 
     def purge(self, kind: str, most: int | None, left: Sequence[str]) -> int:
         """Remove what nobody holds; of no more than so many, those that aren't left on the server."""
         free = [e for e in self.of(kind) if e.state(self.now) != "reserved"]
-        gone = [e for e in free if e.key not in left]
-        for entry in gone:
-            self._keep(entry, "removed")
-            del self.entries[kind, entry.key]
+        for entry in [e for e in free if e.key not in left]:
+            self._vanish(entry, "removed")
         return min(len(free), len(free) if most is None else most)
 
     def define(self, kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """Set how a kind behaves."""
         if "dead_letter_kind" in options:
             self._refuse_a_circle(kind, options["dead_letter_kind"])
-        self.kinds[kind].settings |= options
-        self._age()
-        return self.kinds[kind].settings
+        before = dict(self.settings(kind))
+        self.settings(kind).update(options)
+        self._changed(kind, before)
+        return self.settings(kind)
+
+    def _changed(self, kind: str, before: Mapping[str, Any]) -> None:
+        """Limits that are new: what is held has places, and the bucket has one token."""
+        settings = self.settings(kind)
+        if settings["max_reserved"] and not before["max_reserved"]:
+            for entry in self.of(kind):
+                entry.placeless = entry.state(self.now) != "reserved"
+        if (rate := settings["rate_per_second"]) != before["rate_per_second"]:
+            self.buckets.pop(kind, None)
+            if rate:
+                self.buckets[kind] = Bucket(rate, self.now)
+        self.memory.age(self.kinds, self.now)
 
     def _refuse_a_circle(self, kind: str, to: str | None) -> None:
         to = to or f"{kind}.dead"
@@ -355,17 +550,29 @@ class Model:
         """Remove a kind with its messages, unless some are held."""
         if any(e.state(self.now) == "reserved" for e in self.of(kind)):
             raise RefusedByState("messages are held")
-        if self.kinds[kind].settings["dead_letter_kind"]:
+        if self.settings(kind)["dead_letter_kind"]:
             self._refuse_a_circle(kind, None)
         for entry in self.of(kind):
-            del self.entries[kind, entry.key]
-        had, self.kinds[kind].settings = self.kinds[kind].settings, Kind().settings
-        self.kinds[kind].paused = False
-        self._age()
+            self._vanish(entry, None)
+        self.subscriptions = {(p, k) for p, k in self.subscriptions if k != kind}
+        had, self.kinds[kind].settings = self.settings(kind), Kind().settings
+        self.kinds[kind].paused = self.kinds[kind].draining = False
+        self._changed(kind, had)
         return had
 
-    def set_paused(self, kind: str, paused: bool) -> bool:
-        """Pause or resume; whether that changed anything."""
-        changed = self.kinds[kind].paused != paused
-        self.kinds[kind].paused = paused
+    def set_state(self, kind: str, **states: bool) -> bool:
+        """Pause, drain or resume; whether that changed anything."""
+        there = self.kinds[kind]
+        changed = any(getattr(there, name) != value for name, value in states.items())
+        for name, value in states.items():
+            setattr(there, name, value)
         return changed
+
+
+def matches(pattern: Sequence[str], topic: Sequence[str]) -> bool:
+    """Whether a topic is of a pattern, both as words."""
+    if not pattern:
+        return not topic
+    if pattern[0] == "#":
+        return any(matches(pattern[1:], topic[n:]) for n in range(len(topic) + 1))
+    return bool(topic) and pattern[0] in ("*", topic[0]) and matches(pattern[1:], topic[1:])

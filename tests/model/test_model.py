@@ -1,47 +1,56 @@
-"""The server against a model of it: the same calls on both, thousands of sequences by chance.
+"""The server against a model of it: the same calls on both, sequences of them by chance.
 
-A failure prints the shortest sequence of calls that Hypothesis found, and the seed of the run: with
-PYQUEUE_MODEL_SEED=<seed> it comes again. PYQUEUE_MODEL_RUNS=<number> makes more runs than the usual ones.
+The seeds are fixed, so that a run says the same each time; PYQUEUE_TEST_LARGE=1 draws new ones, ten times as
+many. PYQUEUE_MODEL_SEEDS=<seed>,<seed> takes others, PYQUEUE_MODEL_MINUTES=<number> new ones for so long. A
+failure prints the fewest calls that fail, and the command that repeats it.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import time
 from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, seed, settings
-from hypothesis.stateful import run_state_machine_as_test
+import pytest
 
-from tests.model.machine import QueueMachine
+from tests.model.episodes import shortened, take_steps
+from tests.model.pairs import Pairs
+from tests.sample import TIMES, chance_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.conformance.fixtures import Clock
     from tests.conformance.harness import Session
 
-RUNS = int(os.environ.get("PYQUEUE_MODEL_RUNS", "200"))
+STEPS = 200
+RUNS = 6
 
 
-def test_the_server_answers_and_holds_what_the_model_does(queue: Session, clock: Clock) -> None:
-    number = int(os.environ.get("PYQUEUE_MODEL_SEED", random.randrange(10**9)))
-    print(f"PYQUEUE_MODEL_SEED={number}")
+def seeds() -> Iterator[str]:
+    """The seeds of this run."""
+    minutes = float(os.environ.get("PYQUEUE_MODEL_MINUTES", "0"))
+    chance, end = chance_of("model"), time.monotonic() + 60 * minutes
+    if "PYQUEUE_MODEL_SEEDS" in os.environ:
+        yield from os.environ["PYQUEUE_MODEL_SEEDS"].split(",")
+    elif minutes:
+        while time.monotonic() < end:
+            yield str(random.randrange(10**9))
+    else:
+        yield from (str(chance.randrange(10**9)) for _ in range(RUNS * TIMES))
+
+
+def test_the_server_answers_and_holds_what_the_model_does(
+    queue: Session, clock: Clock, server_name: str
+) -> None:
     clock.nothing_takes_time()  # the model's order is exact
-
-    @seed(number)
-    class Machine(QueueMachine):
-        def __init__(self) -> None:
-            super().__init__(queue, clock)
-
-    run_state_machine_as_test(
-        Machine,
-        _min_steps=45,  # else most runs are of a few steps
-        settings=settings(
-            max_examples=RUNS,
-            stateful_step_count=50,
-            deadline=None,
-            print_blob=True,
-            derandomize=False,
-            database=None,
-            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-        ),
-    )
+    pairs, steps, taken = Pairs(), range(STEPS), 0
+    for seed in seeds():
+        taken += 1
+        if why := take_steps(queue, clock, pairs, seed, steps):
+            why = shortened(queue, clock, pairs, seed, steps, why)
+            again = f"PYQUEUE_MODEL_SEEDS={seed} python -m pytest tests/model --server {server_name}"
+            pytest.fail("\n".join([*why, f"again: {again}"]), pytrace=False)
+    print(f"{taken} runs of {STEPS} steps")
+    assert taken < RUNS or not pairs.missing(), "pairs of features that were never together"

@@ -1,4 +1,4 @@
-"""The catalog of a database as values to compare, and our revisions."""
+"""The catalog of a database as values to compare, and our newest revision."""
 
 from __future__ import annotations
 
@@ -50,18 +50,7 @@ union all select 'trigger', pg_get_triggerdef(t.oid), null, obj_description(t.oi
 from ours c join pg_trigger t on t.tgrelid = c.oid and not t.tgisinternal
 order by 1, 2
 """
-SCRIPTS = [*ScriptDirectory(str(revision.MIGRATIONS)).walk_revisions()][::-1]
-"""Our revisions, the oldest first."""
-HEAD = SCRIPTS[-1].revision
-_NEWEST = max(at for at, one in enumerate(SCRIPTS) if "postgresql" in one.module.dialects)
-OLDER = [one.revision for one in SCRIPTS[:_NEWEST]][::-1]
-"""Those from which an upgrade changes something here, the newest first."""
-RELEASES = [
-    older
-    for older in OLDER
-    if (revision.MIGRATIONS / "frozen" / "postgresql" / f"{older}.routines.sql").exists()
-]
-"""The others are steps on the way to a release, and leave what its routines use to the last of them."""
+HEAD = ScriptDirectory(str(revision.MIGRATIONS)).get_current_head() or ""
 Rows = list[tuple[Any, ...]]
 
 

@@ -9,12 +9,15 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from pyqueue_sql import migrate, revision
 from pyqueue_sql.testing.clock_postgresql import Clock
+from tests.schema import next_release
 from tests.schema.catalogs import connect
 from tests.schema.storage import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -32,6 +35,24 @@ def empty_url(database_url: str) -> Iterator[str]:
     name = f"{conninfo_to_dict(database_url)['dbname']}_empty"
     with connect(database_url) as connection:
         connection.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
-    yield database_url.rpartition("/")[0] + "/" + name
+    url = f"{database_url.rpartition('/')[0]}/{name}"
+    with connect(url) as connection:
+        connection.execute("revoke create on schema public from public")  # as it is from PostgreSQL 15 on
+    yield url
     with connect(database_url) as connection:
         connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def released(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of migrations once there is a release after this one, which everything then runs."""
+    # what other tests get a copy of is of this release
+    if "database_url" in request.fixturenames:
+        assert request.getfixturevalue("databases_postgresql").template
+    elif "databases" in request.fixturenames:
+        for clocked in (False, True):
+            request.getfixturevalue("databases").clean(clocked)
+    made = next_release.make(tmp_path)
+    for module in (revision, migrate):
+        monkeypatch.setattr(module, "MIGRATIONS", made)
+    return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +91,13 @@ class Plans:
         if found:
             said = json.loads(text)
             self._nodes += walk(said["Plan"], said["Query Text"])
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Have no plans of what is done meanwhile: they would take most of its time."""
+        self.conn.execute("set auto_explain.log_min_duration = -1")
+        yield
+        self.conn.execute("set auto_explain.log_min_duration = 0")
 
     def run(self, query: str, *parameters: Any) -> tuple[list[Any], list[Node]]:
         """Run a statement; return its rows and the nodes of all plans in it."""

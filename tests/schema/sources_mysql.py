@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pyqueue_sql.freeze_mysql import split
 from pyqueue_sql.routine_mysql import Routine, parse
+from tools.freeze_mysql import split
 
 SQL = Path(__file__).parents[2] / "sql" / "mysql"
 FOLDERS = ("routines", "functions", "triggers")

@@ -131,7 +131,7 @@ def test_autogenerate_sees_the_shop_alone(shop: Shop, way: str):
         (
             "own",
             lambda shop: shop.alembic("downgrade", "base"),
-            lambda shop: shop.pyqueue("downgrade", "base"),
+            lambda shop: shop.pyqueue("downgrade", "base", "--yes"),
         ),
         (
             "branch",
@@ -140,6 +140,7 @@ def test_autogenerate_sees_the_shop_alone(shop: Shop, way: str):
         ),
     ],
 )
+@pytest.mark.long
 def test_each_goes_without_the_other(
     shop: Shop, way: str, shop_goes: Callable[[Shop], str], queue_goes: Callable[[Shop], str]
 ):
@@ -158,17 +159,19 @@ def test_each_goes_without_the_other(
     assert rows(shop.url, CATALOGS) == before
 
 
+@pytest.mark.long
 def test_both_ways_make_the_same(shop: Shop):
     shop.install("own")
     own = rows(shop.url, DEFINITIONS)
     shop.alembic("downgrade", "base")
-    shop.pyqueue("downgrade", "base")
+    shop.pyqueue("downgrade", "base", "--yes")
     shop.install("branch")
     assert rows(shop.url, DEFINITIONS) == own
     assert rows(shop.url, VERSIONS) == sorted([(HEAD,), (SHOP,)])
 
 
 @pytest.mark.parametrize("way", UP)
+@pytest.mark.long
 def test_what_is_printed_does_the_same(shop: Shop, way: str):
     options, target = UP[way]
     before = rows(shop.url, CATALOGS)
@@ -198,9 +201,9 @@ def test_the_queue_can_have_a_schema_of_its_own_and_another_beside_it(shop: Shop
         shop.pyqueue("upgrade", "--schema", schema)
         shop.pyqueue("push", "--schema", schema, "--key", schema, "mail", "1")
     assert "No new upgrade operations" in shop.alembic("check")
-    shop.pyqueue("downgrade", "base", "--schema", "one")
+    shop.pyqueue("downgrade", "base", "--yes", "--schema", "one")
     assert rows(shop.url, "select p_key from two.delayed_queue") == [("two",)]
     assert '"two"' in shop.pyqueue("reserve", "--schema", "two", "mail")
-    shop.pyqueue("downgrade", "base", "--schema", "two")
+    shop.pyqueue("downgrade", "base", "--yes", "--schema", "two")
     shop.run("drop schema one; drop schema two")
     assert rows(shop.url, CATALOGS) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import psycopg
@@ -133,12 +134,24 @@ def test_a_push_that_waits_for_the_end_of_the_message_before_remembers_it(
     assert failed == ([] if isolation == "read committed" else ["40001"])
 
 
-@pytest.mark.usefixtures("clock")
-def test_tables_without_a_key_can_be_published(conn: psycopg.Connection) -> None:
-    conn.execute("create publication everything for all tables")
-    conn.execute("select queue_push('mail', 'a', '1')")
-    conn.execute("select queue_push('mail', 'b', '1')")
-    conn.execute("select queue_remove('mail', 'a'), queue_remove('mail', 'b')")
-    assert conn.execute("select queue_prune()").fetchall() == [(1,)]
-    conn.execute("insert into queue_hold (p_kind, until, entries) values ('mail', 1, '{1}')")
-    conn.execute("delete from queue_hold")
+def test_a_session_that_replays_for_a_replica_pushes_too(conn: psycopg.Connection) -> None:
+    conn.execute("set session_replication_role = replica")
+    conn.execute("insert into queue_inbox (p_kind, p_key, payload) values ('mail', 'a', '1')")
+    assert conn.execute("select count(*) from queue_inbox").fetchone() == (0,)
+    assert conn.execute("select p_key from queue_reserve('mail')").fetchone() == ("a",)
+
+
+def test_what_came_while_the_trigger_was_off_is_pushed_by_queue_prune(conn: psycopg.Connection) -> None:
+    conn.execute("alter table queue_inbox disable trigger queue_inbox")
+    conn.execute(
+        "insert into queue_inbox (p_kind, p_key, payload, priority)"
+        " values ('mail', 'a', '1', 5), ('mail', '', '1', 0), ('mail', 'b', '2', 0)"
+    )
+    conn.execute("alter table queue_inbox enable always trigger queue_inbox")
+    said: list[str] = []
+    conn.add_notice_handler(lambda one: said.append(one.message_primary or ""))
+    conn.execute("select queue_prune()")
+    assert len(said) == 1
+    assert re.match(r'the row \d+ of queue_inbox stays there: row 1 \(key ""\)', said[0])
+    assert conn.execute("select p_key, priority from queue_pop('mail', 5)").fetchall() == [("a", 5), ("b", 0)]
+    assert conn.execute("select p_key from queue_inbox").fetchall() == [("",)]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from pyqueue_sql.freeze import INDEX, LIVE
-from pyqueue_sql.index import index, purpose
+from tools.freeze import INDEX, LIVE
+from tools.index import index, purpose
 
 
 def test_the_index_is_up_to_date() -> None:
-    assert INDEX.read_text(encoding="utf-8") == index(LIVE), "run python -m pyqueue_sql.freeze"
+    assert INDEX.read_text(encoding="utf-8") == index(LIVE), "run python -m tools.freeze"
 
 
 def test_every_routine_and_view_stands_in_the_index() -> None:

@@ -17,6 +17,7 @@ from psycopg import sql
 from sqlalchemy.pool import NullPool
 
 from pyqueue_sql import MigrationError, Queue, migrate, migrate_postgresql, revision
+from pyqueue_sql.alembic import include_name, include_object, tables
 from pyqueue_sql.connect import ConnectionFailed
 from pyqueue_sql.embedded import start_server
 from tests.schema.catalogs import CATALOGS, DEFINITIONS, HEAD, Rows, connect, printed, rows
@@ -60,7 +61,7 @@ def test_the_version_has_a_table_of_its_own(database_url: str):
 
 def test_the_tables_are_the_ones_that_autogenerate_is_told_of(database_url: str):
     found = rows(database_url, "select tablename::text from pg_tables where schemaname = 'public'")
-    assert {name for (name,) in found} == migrate.TABLES - {
+    assert {name for (name,) in found} == tables() - {
         "queue_gate",
         "queue_log_epoch",
         "queue_order",
@@ -170,7 +171,7 @@ def test_an_upgrade_waits_for_another_and_then_finds_nothing_to_do(
             time.sleep(migrate_postgresql.LOCK_TIMEOUT_MS / 1000 + 0.7)
             assert not any(other.done() for other in others)
             assert migrate.current(empty_url) is None
-        assert [other.result(timeout=60) for other in others] == [None, None]
+        assert [other.result(timeout=60) for other in others] == [[], []]
     assert migrate.current(empty_url) == HEAD
 
 
@@ -268,8 +269,8 @@ def engine(url: str) -> sqlalchemy.Engine:
 def test_autogenerate_finds_nothing_of_ours(database_url: str):
     with engine(database_url).begin() as connection:
         APPLICATION.create_all(connection)
-        options = {"include_name": migrate.include_name}
-        assert compare_metadata(MigrationContext.configure(connection, opts=options), APPLICATION) == []
+        for options in ({"include_name": include_name}, {"include_object": include_object}):
+            assert compare_metadata(MigrationContext.configure(connection, opts=options), APPLICATION) == []
         assert compare_metadata(MigrationContext.configure(connection), APPLICATION) != []
 
 
@@ -315,7 +316,7 @@ def test_it_can_be_a_branch_of_the_applications_migrations(empty_url: str, tmp_p
         paths = connection.scalars(
             sqlalchemy.text("select distinct unnest(proconfig) from pg_proc where proname = 'queue_push'")
         )
-        assert "search_path=app, pg_temp" in list(paths)
+        assert "search_path=pg_catalog, pg_temp" in list(paths)
         command.downgrade(config, "pyqueue_sql@base")
         command.downgrade(config, "base")
         connection.execute(sqlalchemy.text("drop table app.alembic_version"))

@@ -15,15 +15,14 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
-from pytest_postgresql.executors import NoopExecutor
-from pytest_postgresql.janitor import DatabaseJanitor
 
-from tests.conftest import Server
 from tests.sample import LARGE
 from tests.schema.plans import Node, Plans
 from tests.schema.sources import served
 from tests.schema.storage import SECOND, SLOW, Session
+from tests.servers.databases_postgresql import Databases
 
+pytestmark = pytest.mark.large
 BATCH = 10
 HELD = 30
 SIZES = [1_000, 100_000] + [1_000_000] * LARGE
@@ -167,26 +166,14 @@ class Filled:
     params=[(size, known) for size in SIZES for known in ("nothing", "all")] + [(10_000, "empty")],
     ids=lambda one: f"{one[0]}-{one[1]}-known",
 )
-def filled(
-    request: pytest.FixtureRequest, server: Server, template_database: NoopExecutor
-) -> Iterator[Filled]:
+def filled(request: pytest.FixtureRequest, databases_postgresql: Databases) -> Iterator[Filled]:
     """A database for the tests of this file, with the messages in it.
 
     What the server knows of them: nothing; all; or `empty`, what it finds in a queue that is empty just
     then, with the dead rows of many in it: no rows in many pages.
     """
     size, known = request.param
-    janitor = DatabaseJanitor(
-        user=server.user,
-        host=server.host,
-        port=server.port,
-        password=server.password,
-        dbname=f"{template_database.dbname}_plans_{next(_numbers)}",
-        template_dbname=template_database.template_dbname,
-        maintenance_dbname=server.maintenance_dbname,
-    )
-    with janitor:
-        url = server.url(janitor.dbname)
+    with databases_postgresql.own() as url:
         with psycopg.connect(url, autocommit=True) as conn:
             row = conn.execute("select rolsuper from pg_roles where rolname = current_user").fetchone()
             if row != (True,):
@@ -347,6 +334,14 @@ def batch(plans: Plans, text: str, *parameters: object) -> list[Node]:
     return plans.run(text, number, *parameters)[1]
 
 
+def reserve_planned(plans: Plans) -> list[Node]:
+    """Reserve a part of a read that was planned."""
+    number = next(_numbers)
+    plans.run("select plan from queue_stream_plan('reader/' || %s)", number)
+    text = """select * from queue_stream_reserve('reader', %s, 0, 'work', %s, '{"plan": 1}')"""
+    return plans.run(text, number, BATCH)[1]
+
+
 def commit_failed(plans: Plans) -> list[Node]:
     """Commit a batch of which messages have failed."""
     number = next(_numbers)
@@ -363,16 +358,19 @@ def ack_logged(plans: Plans) -> list[Node]:
 
 
 CALLS: dict[str, Callable[[Plans], list[Node]]] = {
+    "queue_stage_begin": query("""select * from queue_stage_begin('job', '{"query": "q", "run": "r"}')"""),
     "queue_stage_publish": publish,
     "queue_stage_abort": abort,
     "queue_stream_ready": query("select * from queue_stream_ready('work')"),
-    "queue_stream_reserve": lambda plans: plans.run(
-        "select * from queue_stream_reserve('reader', %s, 0, 'work', %s)", next(_numbers), BATCH
-    )[1],
+    "queue_stream_reserve": reserve_planned,
     "queue_stream_reserve again": lambda plans: batch(
         plans, "select * from queue_stream_reserve('reader', %s, 0, 'work', %s)", BATCH
     ),
-    "queue_stream_extend": lambda plans: batch(plans, "select * from queue_stream_extend('reader', %s, 60)"),
+    "queue_stream_plan": lambda plans: batch(plans, "select * from queue_stream_plan('reader/' || %s)"),
+    "queue_stream_renew": lambda plans: batch(plans, "select * from queue_stream_renew('reader', %s)"),
+    "queue_stream_extend": lambda plans: batch(
+        plans, "select * from queue_stream_extend('reader/' || %s, 60)"
+    ),
     "queue_stream_done": query("select * from queue_stream_done('reader', 1)"),
     "queue_stream_commit": lambda plans: batch(plans, "select * from queue_stream_commit('reader', %s)"),
     "queue_stream_commit failed": commit_failed,
@@ -504,44 +502,6 @@ PASSING = {
 """They pass over messages that are held."""
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_reads_the_queue_by_its_indexes_only(plans: Plans, name: str) -> None:
-    nodes = CALLS[name](plans)
-    tables = (*TABLES, "queue_inbox", "queue_stage")
-    scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation in tables]
-    unseen = (
-        "queue_push",
-        "queue_inbox",
-        "queue_prune",
-        "queue_heartbeat",
-        "queue_stream_done",
-        "queue_subscribe",
-    )
-    if not name.startswith(unseen):
-        assert scans, "no plan was seen"
-    assert [str(one) for one in scans if one.kind not in ("Index Scan", "Index Only Scan", "Tid Scan")] == []
-    assert [str(one) for one in nodes if "Bitmap" in one.kind] == []
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_sorts_no_more_than_its_batch(plans: Plans, name: str) -> None:
-    sorts = [node for node in CALLS[name](plans) if "Sort" in node.kind]
-    assert [
-        str(one) for one in sorts if one.rows > 2 * BATCH or any(b.touched > 2 * BATCH for b in one.below)
-    ] == []
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_touches_no_more_than_its_batch_and_what_is_held(plans: Plans, name: str) -> None:
-    calm(plans)
-    nodes = [node for node in CALLS[name](plans) if node.relation in TABLES and node.kind.endswith("Scan")]
-    # the other tests of this file hold messages, too: at the most a batch each
-    held = HELD + 3 * len(CALLS) * BATCH
-    # a peek looks at the line and at the timetable, or at who waits in lines, a batch of each
-    most = 2 * BATCH if name.startswith("queue_peek") else BATCH + (held if name in PASSING else 0)
-    assert [str(one) for one in nodes if one.touched > most] == []
-
-
 def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
     with psycopg.connect(filled.url, autocommit=True) as conn:
         plans = Plans(conn)
@@ -560,7 +520,7 @@ def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
 
 def test_a_short_line_is_read_without_a_long_one_that_came_before_it(conn: psycopg.Connection) -> None:
     conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
-    for order, number, earlier in (("long", 20_000, 0), ("short", 10, SECOND)):
+    for order, number, earlier in (("long", 20_000, 0), ("short", 10, 3600 * SECOND)):
         conn.execute(
             "insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially,"
             " created_at, ready_at, order_key, order_waits)"
@@ -594,19 +554,22 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
     assert len(rows) == BATCH
     line = [node for node in nodes if node.index == "delayed_queue_ready"]
     assert [node.touched for node in line] == [BATCH]
-    # a scan of over 20 ms makes the session note where it was, and reads them once more
-    assert {node.rows for node in nodes if node.kind == "Tid Scan"} == {BATCH}
+    # a scan of over 20 ms makes the session note where it was, and look once more
+    assert max(node.rows for node in nodes if node.kind == "Tid Scan") == BATCH
 
 
 def test_a_look_at_a_kind_where_nothing_is_ready_reads_what_comes_next(filled: Filled) -> None:
     with psycopg.connect(filled.url, autocommit=True) as conn:
         plans = Plans(conn)
         with conn.transaction(force_rollback=True):
-            push = "select queue_push_many('idle', (select jsonb_agg(jsonb_build_object('payload', i)) from"
-            conn.execute(f"{push} generate_series(1, 150) i))")  # pyright: ignore[reportArgumentType]
-            conn.execute("select queue_reserve('idle', 'w', 150)")
-            delayed = f"{push} generate_series(1, 5000) i), '{{\"delay_seconds\": 60}}')"
-            conn.execute(delayed)  # pyright: ignore[reportArgumentType]
+            with plans.unseen():
+                push = (
+                    "select queue_push_many('idle', (select jsonb_agg(jsonb_build_object('payload', i)) from"
+                )
+                conn.execute(f"{push} generate_series(1, 150) i))")  # pyright: ignore[reportArgumentType]
+                conn.execute("select queue_reserve('idle', 'w', 150)")
+                delayed = f"{push} generate_series(1, 5000) i), '{{\"delay_seconds\": 60}}')"
+                conn.execute(delayed)  # pyright: ignore[reportArgumentType]
             rows, nodes = plans.run(
                 """select ready, next_seconds > 30 and next_seconds <= 60 from queue_listen('"idle"')"""
             )
@@ -644,8 +607,6 @@ CALLS_OF_VIEWS = {
     "queue_read snapshot": lambda plans: in_a_snapshot(
         plans, "select * from queue_read('noted', 'kept', %s)"
     ),
-    "queue_stats": query("select * from queue_stats"),
-    "queue_messages": query("table queue_messages"),
     "queue_groups": query("select * from queue_groups where group_name = 'group7'"),
     "queue_history": query("select * from queue_history where p_kind = 'past' and p_key = 'past500'"),
 }
@@ -668,22 +629,90 @@ VARIANTS = {
 """The calls of a routine that use an index, by how that begins; else it is the plain call."""
 
 
-@pytest.mark.parametrize(("index", "name"), PAIRS)
-def test_an_index_serves_what_it_says(filled: Filled, plans: Plans, index: str, name: str) -> None:
-    if index == "queue_hold_until":
-        # that one is for sessions with bounds only, each time they look from the marks
-        session = Session(plans.conn)
-        session.slow(session.real_now())
-        session.change(marks=0)
-    calls = CALLS | CALLS_OF_VIEWS
+HOLD_INDEX = "queue_hold_until"
+"""It is for sessions with bounds only."""
+UNSEEN = (
+    "queue_push",
+    "queue_inbox",
+    "queue_prune",
+    "queue_heartbeat",
+    "queue_stage_begin",
+    "queue_stream_done",
+    "queue_subscribe",
+)
+"""What calls begin with that need not show a scan."""
+
+
+def call_of(index: str, name: str) -> str | None:
+    """Return the call that shows what an index does for a routine or a view, None where there is none."""
     variants = [f"{name} {said}" for start, said in VARIANTS.items() if index.startswith(start)]
-    nodes = next(calls[one] for one in [*variants, name] if one in calls)(plans)
-    # a push puts its row in with ON CONFLICT: the index settles that, and is named there
-    used = {node.index for node in nodes} | {
-        one for node in nodes for one in node.fields.get("Conflict Arbiter Indexes", ())
-    }
+    calls = CALLS | CALLS_OF_VIEWS
+    return next((one for one in [*variants, name] if one in calls), None)
+
+
+def test_for_each_index_there_is_a_call_of_each_routine_that_it_serves() -> None:
+    assert [pair for pair in PAIRS if call_of(*pair) is None] == []
+
+
+def used_by(nodes: list[Node]) -> set[str | None]:
+    """Return the indexes in a plan, those too that settle the conflicts of an INSERT."""
+    arbiters = {one for node in nodes for one in node.fields.get("Conflict Arbiter Indexes", ())}
+    return {node.index for node in nodes} | arbiters
+
+
+@pytest.mark.parametrize("name", [*CALLS, *CALLS_OF_VIEWS])
+def test_a_call_uses_its_indexes_and_touches_no_more_than_its_batch(
+    filled: Filled, plans: Plans, name: str
+) -> None:
+    calm(plans)
+    nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
+    nodes = [
+        node for node in nodes if "pg_proc" not in node.query
+    ]  # who else may create is asked of the catalog
+    wrong: dict[str, list[str]] = {}
+    if name in CALLS:
+        tables = (*TABLES, "queue_inbox", "queue_stage")
+        scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation in tables]
+        assert scans or name.startswith(UNSEEN), "no plan was seen"
+        good = ("Index Scan", "Index Only Scan", "Tid Scan")
+        wrong["scans without an index"] = [str(one) for one in scans if one.kind not in good]
+        wrong["bitmaps"] = [str(one) for one in nodes if "Bitmap" in one.kind]
+        wrong["sorts of more than the batch"] = [
+            str(one)
+            for one in nodes
+            if "Sort" in one.kind
+            and (one.rows > 2 * BATCH or any(below.touched > 2 * BATCH for below in one.below))
+        ]
+        # the other tests of this file hold messages, too: at the most a batch each
+        held = HELD + 3 * len(CALLS) * BATCH
+        # a peek looks at the line and at the timetable, or at who waits in lines, a batch of each
+        most = 2 * BATCH if name.startswith("queue_peek") else BATCH + (held if name in PASSING else 0)
+        wrong["more rows than the batch and what is held"] = [
+            str(one)
+            for one in nodes
+            if one.relation in TABLES and one.kind.endswith("Scan") and one.touched > most
+        ]
     # of an empty table any index that serves is right, and the calls are bounded all the same
-    assert index in used or filled.known == "empty"
+    if filled.known != "empty":
+        if name == "queue_prune":
+            # the history has its turn after counters and what else there is to tidy
+            nodes = [*nodes, *(node for _ in range(4) for node in CALLS[name](plans))]
+        wrong["indexes that say that they serve it and aren't used"] = [
+            index
+            for index, routine in PAIRS
+            if call_of(index, routine) == name and index != HOLD_INDEX and index not in used_by(nodes)
+        ]
+    assert {what: found for what, found in wrong.items() if found} == {}
+
+
+def test_a_session_with_bounds_looks_from_the_marks_by_their_index(filled: Filled, plans: Plans) -> None:
+    session = Session(plans.conn)
+    for index, name in PAIRS:
+        if index == HOLD_INDEX:
+            session.slow(session.real_now())
+            session.change(marks=0)
+            nodes = (CALLS | CALLS_OF_VIEWS)[call_of(index, name) or name](plans)
+            assert index in used_by(nodes) or filled.known == "empty", name
 
 
 def test_every_index_says_what_it_serves(filled: Filled) -> None:
@@ -726,13 +755,15 @@ def test_a_plan_made_while_the_queue_was_empty_is_right_once_it_is_full(
     session.change(took=SLOW if slow else 0)
     rows, nodes = plans.run("select p_key from queue_reserve('work')")
     assert rows == [("first",)]
-    assert "update delayed_queue q" in {node.query.strip().split("\n")[0] for node in nodes}
-    for delay in (0, 3600):
-        conn.execute(
-            "select count(*) from queue_push_many('work', (select jsonb_agg(jsonb_build_object('payload', i))"
-            " from generate_series(1, 10000) i), jsonb_build_object('delay_seconds', %s::integer))",
-            [delay],
-        )
+    assert "update public.delayed_queue q" in {node.query.strip().split("\n")[0] for node in nodes}
+    with plans.unseen():
+        for delay in (0, 3600):
+            conn.execute(
+                "select count(*) from queue_push_many('work',"
+                " (select jsonb_agg(jsonb_build_object('payload', i)) from generate_series(1, 10000) i),"
+                " jsonb_build_object('delay_seconds', %s::integer))",
+                [delay],
+            )
     rows, nodes = plans.run("select p_key from queue_reserve('work')")
     assert len(rows) == 1
     scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from pglast import ast
 
+from tests.rules import every
 from tests.schema.sources import SQL, Routine, included, install_text, revoked, routines
 
 ROUTINES = list(routines().values())
@@ -14,7 +14,7 @@ MOST_LINES = 80
 READ_THE_CLOCK = {"queue_now", "_queue_ticks"}
 """Who may: what everything else asks."""
 
-each_routine = pytest.mark.parametrize("routine", ROUTINES, ids=lambda one: one.path.stem)
+each_routine = every(ROUTINES, lambda one: one.path.stem)
 
 
 def test_install_lists_every_file_once() -> None:
@@ -23,8 +23,22 @@ def test_install_lists_every_file_once() -> None:
         for folder in ("tables", "routines", "triggers", "views")
         for path in (SQL / folder).iterdir()
     ]
-    assert sorted(included()) == sorted([*files, "grants.sql"])
+    assert sorted(included()) == sorted([*files, "check.sql", "bind.sql", "grants.sql"])
+    assert included()[:2] == ["routines/_queue_intruders.sql", "check.sql"]
     assert included()[-1] == "grants.sql"
+
+
+@each_routine
+def test_an_internal_routine_has_no_defaults(routine: Routine) -> None:
+    # one without that parameter, which somebody else creates, would be preferred
+    if routine.name.startswith("_"):
+        assert [one.name for one in routine.statements[0].parameters or () if one.defexpr is not None] == []
+
+
+@each_routine
+def test_relations_are_named_in_full_or_by_themselves(routine: Routine) -> None:
+    # bind.sql puts the schema before names and before what is cast to regclass, no other strings
+    assert not re.findall(r"nextval\('\w+'\)|\)::regclass", routine.code)
 
 
 def test_nothing_else_of_psql_is_in_the_files() -> None:
@@ -75,3 +89,9 @@ def test_only_queue_now_says_what_time_it_is(routine: Routine) -> None:
     assert not re.search(r"\b(now|transaction_timestamp|statement_timestamp|timeofday)\s*\(", code)
     assert not re.search(r"\b(current|local)_?(timestamp|time|date)\b", code)
     assert "clock_timestamp" not in code or routine.name in READ_THE_CLOCK
+
+
+def test_no_string_of_a_body_depends_on_what_a_backslash_means() -> None:
+    # standard_conforming_strings is the caller's
+    for routine in ROUTINES:
+        assert "\\" not in routine.code, routine.name

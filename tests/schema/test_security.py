@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -12,7 +13,10 @@ from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
 from pyqueue_sql import migrate
+from pyqueue_sql.testing.clock_postgresql import Clock
+from tests.schema.catalogs import connect
 from tests.schema.sources import install_text, routines
+from tests.schema.test_hijack import Caller, caller  # noqa: F401
 
 PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many", "queue_publish"} | {
     f"queue_stage_{verb}" for verb in ("begin", "publish", "abort")
@@ -23,8 +27,10 @@ CONSUMER = (
     | WAITING
     | {f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")}
 )
-CONSUMER |= {f"queue_stream_{verb}" for verb in ("ready", "reserve", "extend", "done", "commit")}
-RUNNING_THE_SCHEDULES = {"queue_tick"}
+CONSUMER |= {
+    f"queue_stream_{verb}" for verb in ("ready", "plan", "reserve", "renew", "extend", "done", "commit")
+}
+UPKEEP = {"queue_tick", "queue_prune"}
 READING = {"queue_read", "queue_read_ack", "queue_read_end"}
 """Consumers and operators may."""
 MAKING_GROUPS = {"queue_group"}
@@ -74,13 +80,11 @@ RUNNING_AS_OWNER = PUBLIC - EVERYBODY | {"_queue_take_in"}
 
 
 def assert_pinned(conn: psycopg.Connection) -> None:
-    """The routines that run as their owner find their own schema, and temporary objects last."""
+    """The routines that run as their owner look up nothing but what is the server's."""
     rows = conn.execute(DEFINERS).fetchall()
     paths = {one for _, config in rows for one in config if one.startswith("search_path=")}
-    row = conn.execute("select quote_ident(current_schema())").fetchone()
-    assert row is not None
     assert {name for name, config in rows if len(config) > 0} == RUNNING_AS_OWNER
-    assert {re.sub(r'"(\w+)"', r"\1", path) for path in paths} == {f"search_path={row[0]}, pg_temp"}
+    assert paths == {"search_path=pg_catalog, pg_temp"}
 
 
 def test_nothing_is_for_public(conn: psycopg.Connection) -> None:
@@ -115,7 +119,7 @@ def test_the_search_path_is_pinned_where_psql_installs(conn: psycopg.Connection,
     ("group", "allowed"),
     [
         ("queue_producer", PRODUCER | MAKING_GROUPS | EVERYBODY),
-        ("queue_consumer", CONSUMER | RUNNING_THE_SCHEDULES | READING | MAKING_GROUPS | EVERYBODY),
+        ("queue_consumer", CONSUMER | UPKEEP | READING | MAKING_GROUPS | EVERYBODY),
         ("queue_operator", OPERATOR | EVERYBODY | VIEWED),
         ("queue_admin", PUBLIC | VIEWED),
     ],
@@ -254,9 +258,7 @@ def test_nobody_can_put_something_of_his_own_in_between(conn: psycopg.Connection
 def test_a_consumer_cannot_leave_a_hint_that_blinds_other_sessions(
     conn: psycopg.Connection, role: str, database_url: str
 ) -> None:
-    name = conn.execute(
-        "select 'pyqueue.bounds_' || to_hex(hashtextextended('mail', 'delayed_queue'::regclass::oid::bigint))"
-    ).fetchone()
+    name = conn.execute("select _queue_bounds_name('mail')").fetchone()  # which nobody else can know
     become(conn, role, "queue_consumer")
     most = 9_000_000_000_000_000_000
     bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, most, 0, most, 0, most, 0, most, 0]
@@ -268,3 +270,73 @@ def test_a_consumer_cannot_leave_a_hint_that_blinds_other_sessions(
         other.execute("select queue_push('mail', 'a', '1')")
         found = [row for _ in range(200) for row in other.execute("select p_key from queue_reserve('mail')")]
     assert found == [("a",)]
+
+
+# what is the caller's to decide: how long to wait, in which transaction, where and as whom
+OF_THE_CALLER = (
+    "search_path|role|session_authorization|.*timeout|.*transaction.*|.*log.*|.*keepalives.*|.*tablespace.*|"
+    "client_encoding|client_connection_check_interval|seed|random_page_cost|.*debug.*|tcp.*|default_table_access_method|"
+    "post_auth_delay|trace.*|ssl.*|commit_.*|stats.*|track.*|exit_on_error|backtrace.*|allow.*|lc_.*|application_name|local_preload.*"
+)
+SETTABLE = """
+select s.name, case s.vartype when 'bool' then case s.setting when 'on' then 'off' else 'on' end
+    when 'enum' then (select e from unnest(s.enumvals) e where e <> s.setting order by e limit 1) end
+from pg_settings s where s.context = 'user' and s.vartype in ('bool', 'enum') and s.name !~ %s
+"""
+HOSTILE = {
+    "datestyle": "German, DMY",
+    "intervalstyle": "sql_standard",
+    "timezone": "Asia/Kathmandu",
+    "timezone_abbreviations": "Australia",
+    "extra_float_digits": "-15",
+    "join_collapse_limit": "1",
+    "from_collapse_limit": "1",
+    "geqo_threshold": "2",
+    "work_mem": "64",
+    "gin_fuzzy_search_limit": "1",
+}
+
+
+def test_no_setting_of_a_session_changes_what_a_call_does(
+    conn: psycopg.Connection[Any],
+    caller: Caller,  # noqa: F811
+    database_url: str,
+) -> None:
+    with connect(database_url) as other:
+        clock = Clock(other)
+        caller.work(clock)
+        usual = list(caller.errors)
+        hostile = {**dict(conn.execute(SETTABLE, [f"^({OF_THE_CALLER})$"]).fetchall()), **HOSTILE}
+        assert hostile["standard_conforming_strings"] == "off"
+        caller.connection.execute("discard plans")
+        for name, value in hostile.items():
+            caller.connection.execute("select set_config(%s, %s, false)", [name, value])
+        caller.errors.clear()
+        caller.work(clock)
+    assert len(hostile) > 40
+    # a group that has finished by now, say, is none of it
+    new = {one for one in caller.errors if one[1] in ("PQ001", "PQ002", "PQ003")} - {*usual}
+    assert new == set()
+
+
+def test_a_session_can_neither_find_nor_guess_what_it_keeps(conn: psycopg.Connection[Any], role: str) -> None:
+    conn.execute(
+        """select queue_define('mail', '{"rate_per_second": 100000, "max_reserved": 5, "log_seconds": 5}')"""
+    )
+    conn.execute("select queue_push('mail', n::text, '1') from generate_series(1, 9) n")
+    become(conn, role, "queue_consumer")
+    for _ in range(3):
+        conn.execute("select queue_ack(r.receipt) from queue_reserve('mail') r")
+    assert conn.execute("select count(*) from pg_settings where name like 'pyqueue.%'").fetchone() == (0,)
+    for text in (
+        "table queue_secret",
+        "select _queue_setting('limits mail')",
+        "select _queue_limits_name('mail')",
+        "select nextval('queue_secret')",
+        "select currval('queue_secret')",
+    ):
+        with pytest.raises(InsufficientPrivilege):
+            conn.execute(text.encode())
+    with contextlib.suppress(InsufficientPrivilege):  # PostgreSQL 14 refuses it, later ones answer nothing
+        text = "select pg_sequence_last_value('queue_secret'::regclass)"
+        assert conn.execute(text).fetchone() == (None,)

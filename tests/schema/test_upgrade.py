@@ -14,13 +14,14 @@ import psycopg
 import pytest
 
 from pyqueue_sql import Queue, migrate, migrate_postgresql
-from tests.sample import LARGE
-from tests.schema.catalogs import HEAD, OLDER, RELEASES
+from tests.schema.next_release import FIRST, HEAD, STEPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
 
     from pyqueue_sql import Message
+
+pytestmark = pytest.mark.usefixtures("released")
 
 CALLS_BETWEEN = 200
 ROUNDS = 2
@@ -105,7 +106,7 @@ class Traffic:
             for receipt in receipts[1:2]:
                 self.call(queue.move, receipt, "next")
             for receipt in receipts[2:3]:
-                self.call(queue.nack, receipt, error="once more")
+                self.call(queue.nack, receipt)
             for message, answer in zip(
                 batch[3:], self.call(queue.ack_many, receipts[3:]) or [], strict=False
             ):
@@ -140,28 +141,19 @@ def check(traffic: Traffic) -> None:
     assert set(traffic.finished) == set(traffic.pushed)
 
 
-@pytest.fixture
-def old_url(database_url: str, older: str) -> Iterator[str]:
-    """A database at an older revision."""
-    migrate.downgrade(database_url, revision=older)
-    yield database_url
-
-
-@pytest.mark.parametrize("older", OLDER if LARGE else RELEASES)
-def test_the_queue_goes_on_through_upgrades_and_downgrades(old_url: str, older: str):
-    traffic = Traffic(old_url)
+def test_the_queue_goes_on_through_upgrades_and_downgrades(database_url: str):
+    traffic = Traffic(database_url)
     with traffic.running():
         for _ in range(ROUNDS):
-            migrate.upgrade(old_url)
+            migrate.upgrade(database_url)
             traffic.go_on()
-            migrate.downgrade(old_url, revision=older)
+            migrate.downgrade(database_url, revision=FIRST)
             traffic.go_on()
     check(traffic)
 
 
-@pytest.mark.parametrize("older", OLDER[-1:])
 def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
-    old_url: str, monkeypatch: pytest.MonkeyPatch
+    database_url: str, monkeypatch: pytest.MonkeyPatch
 ):
     paused, sleep = threading.Semaphore(0), time.sleep
 
@@ -171,13 +163,13 @@ def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
         sleep(seconds)
 
     monkeypatch.setattr(migrate_postgresql.time, "sleep", note)
-    traffic = Traffic(old_url)
-    with psycopg.connect(old_url) as application, ThreadPoolExecutor(1) as pool:
+    traffic = Traffic(database_url)
+    with psycopg.connect(database_url) as application, ThreadPoolExecutor(1) as pool:
         own = Queue(application)
         own.push("mail", "of the application", 0)
         own.reserve("orders")
         with traffic.running():
-            upgrade = pool.submit(migrate.upgrade, old_url)
+            upgrade = pool.submit(migrate.upgrade, database_url)
             # each pause comes after a try that had others wait, and two tries are longer than calls wait
             for _ in range(3):
                 assert paused.acquire(timeout=10)
@@ -185,13 +177,12 @@ def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
             application.commit()
             traffic.pushed.append("of the application")
             upgrade.result(30)
-    assert migrate.current(old_url) == HEAD
+    assert migrate.current(database_url) == HEAD
     check(traffic)
 
 
-@pytest.mark.parametrize("older", OLDER[-1:])
 def test_between_two_steps_the_calls_that_are_going_on_end(
-    database_url: str, older: str, monkeypatch: pytest.MonkeyPatch
+    database_url: str, monkeypatch: pytest.MonkeyPatch
 ):
     polled, sleep = threading.Semaphore(0), time.sleep
 
@@ -200,22 +191,24 @@ def test_between_two_steps_the_calls_that_are_going_on_end(
         sleep(seconds)
 
     monkeypatch.setattr(migrate_postgresql.time, "sleep", note)
+    migrate.upgrade(database_url)
     with psycopg.connect(database_url) as application, ThreadPoolExecutor(1) as pool:
         # a call that has no lock on a table yet looks like this
         application.execute("select 1")
-        downgrade = pool.submit(migrate.downgrade, database_url, revision=older)
+        downgrade = pool.submit(migrate.downgrade, database_url, revision=FIRST)
         for _ in range(3):
             assert polled.acquire(timeout=10)
-        assert migrate.current(database_url) == OLDER[0]
+        assert migrate.current(database_url) == STEPS[-2]
         application.commit()
         downgrade.result(30)
-        assert migrate.current(database_url) == older
+        assert migrate.current(database_url) == FIRST
 
 
-@pytest.mark.parametrize("older", OLDER[-1:])
-def test_a_transaction_that_never_ends_holds_no_upgrade_up(old_url: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_transaction_that_never_ends_holds_no_upgrade_up(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(migrate_postgresql, "CALLS_END_S", 0.1)
-    with ThreadPoolExecutor(1) as pool, psycopg.connect(old_url) as application:
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(database_url) as application:
         application.execute("select 1")
-        pool.submit(migrate.upgrade, old_url).result(30)
-    assert migrate.current(old_url) == HEAD
+        pool.submit(migrate.upgrade, database_url).result(30)
+    assert migrate.current(database_url) == HEAD

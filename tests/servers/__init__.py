@@ -1,7 +1,7 @@
 """Throw-away MariaDB and MySQL servers for a run of the tests; PostgreSQL has `pyqueue_sql.embedded`.
 
 A server comes from the URL that the user gives, else from binaries on PATH, else from the packages of Debian,
-unpacked below .venv and not installed (neither needs root), else from a container where Docker runs.
+unpacked in the user's cache and not installed (neither needs root), else from a container where Docker runs.
 """
 
 from tests.servers.starting import Running, UnavailableError, start

@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.servers.cache import cache
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CACHE = Path(__file__).parents[2] / ".venv" / "servers"
+CACHE = cache("servers")
 PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/mysql/bin", "/opt/homebrew/bin")
 PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
 PACKAGES = {"mariadb": "mariadb-server-core", "mysql": "mysql-server-core"}
@@ -24,7 +26,9 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 SUITES = {"mysql": "sid"}
 """Where a package is that the system's own sources don't have: a suite of the same archive."""
 
-NEEDED = re.compile(r"\./(usr/)?(s?bin/(mariadbd|mysqld)$|lib(64)?/|share/(mysql|mariadb|java)/)")
+NEEDED = re.compile(
+    r"\./(usr/)?(s?bin/(mariadbd|mysqld)$|include/mariadb/|lib(64)?/|share/(mysql|mariadb|java)/)"
+)
 NOT_NEEDED = re.compile(r"/(perl\d?|perl-base|gconv|python\d?)/|mysqld-debug|\.a$")
 
 
@@ -77,6 +81,17 @@ def unpacked(name: str) -> Binaries:
     command += [f"--character-sets-dir={files / 'charsets'}"]
     command += [f"--plugin-dir={plugins}" for plugins in folder.glob("usr/lib/**/plugin")]
     return Binaries(command, share_of(program, name), f"package {PACKAGES[name]}")
+
+
+def promised(name: str) -> str | None:
+    """Say what `unpacked` is going to take, None where it can't."""
+    if (CACHE / name / "complete").exists():
+        return f"package {PACKAGES[name]}, unpacked in {CACHE}"
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+        return None
+    if name in SUITES and not KEYRING.exists():
+        return None
+    return f"package {PACKAGES[name]}, which is fetched and unpacked in {CACHE}; nothing is installed"
 
 
 def unpacked_jar(package: str) -> list[Path]:
@@ -189,9 +204,11 @@ def unpack(archive: Path, folder: Path) -> None:
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
+            # not an argument: Python 3.11.0 to 3.11.3 have no filters, and need none for these archives
+            tar.extraction_filter = getattr(tarfile, "tar_filter", None)
             for member in tar:
                 if NEEDED.match(member.name) and not NOT_NEEDED.search(member.name) and not member.isdir():
-                    tar.extract(member, folder, filter="tar")
+                    tar.extract(member, folder)
 
 
 def share_of(program: Path, name: str) -> Path | None:

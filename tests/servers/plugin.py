@@ -9,20 +9,29 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.sample import WITH_LONG
 from tests.servers import POSTGRESQL
+from tests.servers.binaries import PROGRAMS
 from tests.servers.databases import Databases
 from tests.servers.memory import in_memory
-from tests.servers.starting import UnavailableError, start
+from tests.servers.starting import UnavailableError, place, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAMES = ("postgresql", "mariadb", "mysql")
+TESTS = Path(__file__).parents[1]
+ROOMS = ("conformance", "schema", "worker", "clients")
+LONG = ("spark", "model", "concurrency", "faults")
+SERVED = {"server", "databases_postgresql", "database_url", "conn", "harness"}
+"""What a test that needs a server asks for."""
 REQUIRE = "PYQUEUE_TEST_REQUIRE"
 
 CAPABILITIES_OF_POSTGRESQL = frozenset(
@@ -55,6 +64,7 @@ class Pool:
         self.databases: dict[str, Databases] = {}
         self.missing: dict[str, str] = {}
         self.lacking: Counter[tuple[str, str]] = Counter()
+        self.long = 0
 
     def has(self, name: str) -> bool:
         """Return whether there is this server, and start it where it isn't running yet.
@@ -84,6 +94,8 @@ class Pool:
             yield f"server: {databases.server.about}"
         for (name, capability), count in sorted(self.lacking.items()):
             yield f"{name}: {count} scenarios LEFT OUT, they need {capability}"
+        if self.long:
+            yield f"{self.long} tests LEFT OUT because they take long: make test-long or make test-all"
         for name, reason in self.missing.items():
             yield f"{name}: LEFT OUT, nothing was tested on it: {reason}"
         for name in NAMES:
@@ -114,9 +126,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers, and make the pool."""
+    config.addinivalue_line("markers", "long: where PYQUEUE_TEST_LONG=1, or PYQUEUE_TEST_LARGE=1, says so")
+    config.addinivalue_line("markers", "core(name, …): on these servers it runs although it is long")
+    config.addinivalue_line("markers", "large: tries more where PYQUEUE_TEST_LARGE=1")
     config.addinivalue_line("markers", "needs(capability, …): runs where the server has them all")
     config.addinivalue_line("markers", "servers(name, …): runs on these alone")
     config.stash[POOL] = Pool(config.getoption("server") or [])
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say before the tests which servers they are going to use, what is left out, and how to have it."""
+    pool = config.stash[POOL]
+    lines: list[str] = []
+    for name in pool.chosen:
+        if name != "postgresql":
+            where = place(name, os.environ.get(variable(name)))
+            how = f"LEFT OUT, there is none: install {PROGRAMS[name][0]}, or set {variable(name)}"
+            lines += [f"{name}: {where or how}"]
+    lines += [f"{name}: LEFT OUT, --server doesn't name it" for name in NAMES if name not in pool.chosen]
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        lines += ["Spark: LEFT OUT, there is no Java: install 17 or later, or set JAVA_HOME"]
+    if not WITH_LONG:
+        lines += ["LEFT OUT: what takes long; make test-long and make test-all have it"]
+    return lines
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -126,18 +158,31 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that asks for `server_name` once a server."""
-    if "server_name" in metafunc.fixturenames:
+    chosen = any("server_name" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    if "server_name" in metafunc.fixturenames and not chosen:
         marker = metafunc.definition.get_closest_marker("servers")
         allowed = NAMES[1:] if "databases" in metafunc.fixturenames else NAMES
         metafunc.parametrize("server_name", marker.args if marker else allowed)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what takes long, and what tries more where all is to be tried."""
+    folder = item.path.parent.name
+    if folder == "spark" and "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker("long")
+    if folder in ("model", "concurrency"):
+        item.add_marker("large")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put each folder's tests in the order of the servers, and leave out what can't run."""
+    """Put what is quick first, and leave out what can't run."""
     pool = config.stash[POOL]
-    folders = list(dict.fromkeys(item.path.parent for item in items))
-    items.sort(key=lambda item: (folders.index(item.path.parent), NAMES.index(server_of(item) or NAMES[0])))
+    files = list(dict.fromkeys(item.path for item in items))
+    items.sort(key=lambda item: (turn(item), files.index(item.path)))
+    for item in items:
+        if kept := together(item):
+            item.add_marker(pytest.mark.xdist_group(kept))
     if not config.option.collectonly:
         left_out = [item for item in items if not can_run(item, pool)]
         items[:] = [item for item in items if item not in set(left_out)]
@@ -150,9 +195,46 @@ def server_of(item: pytest.Item) -> str | None:
     return callspec.params.get("server_name") if callspec else None
 
 
+def turn(item: pytest.Item) -> tuple[int, ...]:
+    """Return when a test has its turn.
+
+    What needs no server comes first, then the scenarios on each server, then what is long, the longest first.
+    """
+    folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+    server = NAMES.index(server_of(item) or NAMES[0])
+    if folder in LONG:
+        return (9, LONG.index(folder), server)
+    asks = set(getattr(item, "fixturenames", ()))
+    if server_of(item) is None and not asks & SERVED:
+        return (0, 0 if folder == "unit" else 1)
+    if folder == "unit":
+        return (1, server)
+    return (2, server, ROOMS.index(folder) if folder in ROOMS else len(ROOMS))
+
+
+def together(item: pytest.Item) -> str | None:
+    """Return a name that a test shares with those that are to run in the same process."""
+    callspec = getattr(item, "callspec", None)
+    filled = callspec.params.get("filled") if callspec else None
+    if filled is not None:
+        return f"filled {filled}"
+    return "spark" if item.path.parent.name == "spark" else None
+
+
+def is_long(item: pytest.Item, name: str | None) -> bool:
+    """Return whether a test is left out where not all is to be tried: by its mark, or for want of `core`."""
+    core = item.get_closest_marker("core")
+    if core is not None and (name is None or name in core.args):
+        return False
+    return item.get_closest_marker("long") is not None
+
+
 def can_run(item: pytest.Item, pool: Pool) -> bool:
     """Return whether a test's server is there and has what it is marked to need; else take note."""
     name = server_of(item)
+    if is_long(item, name) and not WITH_LONG:
+        pool.long += name is None or name in pool.chosen
+        return False
     if name is None:
         return True
     if name not in pool.chosen or not pool.has(name):

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from typing import Any
 from pyqueue_sql.connect import ConnectionFailed, connect
 from pyqueue_sql.embedded.supervisor import free_port
 from tests.servers import containers, keeper
-from tests.servers.binaries import Binaries, UnavailableError, on_path, unpacked
+from tests.servers.binaries import Binaries, UnavailableError, on_path, promised, unpacked
 
 START_TIMEOUT_SECONDS = 60
 USER = "pyqueue"
@@ -79,6 +80,22 @@ def start(name: str, given: str | None, settings: tuple[str, ...] = SETTINGS) ->
     except (UnavailableError, ConnectionFailed) as error:
         reasons.append(str(error))
     raise UnavailableError("; ".join(reasons))
+
+
+def place(name: str, given: str | None) -> str | None:
+    """Say where a server is going to be from, without starting it; None where there is none.
+
+    Args:
+        name: mariadb or mysql.
+        given: as in `start`.
+    """
+    if given:
+        return "the one that was given"
+    try:
+        return on_path(name).source
+    except UnavailableError:
+        container = f"a container of {containers.IMAGES[name]}" if shutil.which("docker") else None
+        return promised(name) or container
 
 
 def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTINGS) -> Running:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyqueue_sql.spark.jars import NotFound, check_java
 from pyqueue_sql.spark.session import make_session
 from tests.conformance.fixtures import harness, queue
+from tests.servers.plugin import REQUIRE, required
 from tests.spark.drivers import Drivers, find_drivers
 
 if TYPE_CHECKING:
@@ -31,6 +33,12 @@ def drivers(pytestconfig: pytest.Config) -> Drivers:
 @pytest.fixture(scope="session")
 def spark(drivers: Drivers) -> Iterator[SparkSession]:
     """A session of two cores, in which a task may fail once."""
+    try:
+        check_java()
+    except NotFound as error:
+        if "jdbc" in required():
+            raise pytest.UsageError(f"{REQUIRE} names jdbc: {error}") from None
+        pytest.skip(f"LEFT OUT, nothing was tested on Spark: {error}")
     with tempfile.TemporaryDirectory() as folder:
         session = make_session(
             "pyqueue tests",

@@ -32,6 +32,7 @@ def choose(messages: DataFrame) -> DataFrame:
     )
 
 
+@pytest.mark.core("mariadb")
 def test_E5_each_message_goes_its_way_in_one_transaction(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:
@@ -84,7 +85,7 @@ def test_E5_each_message_goes_its_way_in_one_transaction(
 def test_what_fails_comes_back_and_is_done_in_the_end(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:
-    queue.define("in", max_attempts=3)
+    queue.define("in", max_attempts=3, backoff_seconds=0)
     queue.push_many("in", [{"key": f"k{n}", "payload": n} for n in range(5)])
 
     def once_more(messages: DataFrame) -> DataFrame:

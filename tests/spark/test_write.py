@@ -40,6 +40,7 @@ def left(queue: Session) -> int:
 
 
 @pytest.mark.parametrize("atomic", ["job", "task"])
+@pytest.mark.core("postgresql", "mariadb", "mysql")
 def test_a_row_is_a_message(queue: Session, write: Write, atomic: str, server_name: str) -> None:  # noqa: ARG001
     at = datetime(2100, 1, 2, 3, 4, 5, 678901, UTC)
     rows = [{"p_kind": "mail", "p_key": f"{n} {text[:50]}", "text": text} for n, text in enumerate(STRANGE)]
@@ -143,6 +144,7 @@ def fail_after_the_other(url: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return step
 
 
+@pytest.mark.core("postgresql")
 def test_a_job_that_fails_leaves_nothing(
     spark: SparkSession, queue: Session, write: Write, where: dict[str, str]
 ) -> None:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DateType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
+from pyqueue_sql import InvalidParameter
 from pyqueue_sql.spark.arrow import csv, pa
-from pyqueue_sql.spark.writing import BYTES, ROWS, plain, to_csv, to_values
+from pyqueue_sql.spark.writing import BYTES, ROWS, check_columns, plain, to_csv, to_values
 
 STRANGE = ["plain", 'it\'s \\ "quoted"', "null", "", "\0\n\r\t,", "ä😀", None]
 
@@ -63,3 +77,33 @@ def test_a_batch_gets_its_kind_its_part_and_microseconds() -> None:
     batch = pa.record_batch([["a"], at, ["gone"]], names=["p_key", "scheduled_at", "receipt"])
     rows: list[dict[str, Any]] = plain(batch, kind="mail", part=7).to_pylist()
     assert rows == [{"part": 7, "p_kind": "mail", "p_key": "a", "scheduled_at": 1_700_000_000_123_456}]
+
+
+@pytest.mark.parametrize(
+    ("column", "keys"),
+    [
+        (pa.array([7, None], pa.int64()), ["7", None]),
+        (pa.array([-1], pa.int8()), ["-1"]),
+        (pa.array([2.5], pa.float64()), ["2.5"]),
+        (pa.array([Decimal("1.50")]), ["1.50"]),
+        (pa.array([True, False]), ["true", "false"]),
+        (pa.array([date(2026, 1, 2)]), ["2026-01-02"]),
+        (pa.array([1_700_000_000_123_456], pa.timestamp("us", "UTC")), ["2023-11-14T22:13:20.123456Z"]),
+        (pa.array([1_700_000_000_123_456], pa.timestamp("us")), ["2023-11-14T22:13:20.123456"]),
+        (pa.array([b"a"]), ["a"]),
+        (pa.array(["a"], pa.large_string()), ["a"]),
+    ],
+)
+def test_a_key_of_any_atomic_type_becomes_text(column: Any, keys: list[str | None]) -> None:
+    batch = pa.record_batch([column], names=["p_key"])
+    assert plain(batch, kind=None, part=None).column("p_key").to_pylist() == keys
+
+
+def test_a_key_may_be_of_any_atomic_type_and_of_no_other() -> None:
+    payload = StructField("payload", StringType())
+    for type_ in (StringType(), LongType(), DoubleType(), BooleanType(), DateType(), TimestampType()):
+        check_columns(StructType([StructField("p_key", type_), payload]), ending=False, kind=True)
+    with pytest.raises(InvalidParameter, match='column "p_key" array<string>: must be atomic'):
+        check_columns(
+            StructType([StructField("p_key", ArrayType(StringType())), payload]), ending=False, kind=True
+        )

@@ -2,11 +2,15 @@
 
 import base64
 import json
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import threading
+import time
+import zlib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,11 +20,12 @@ import pytest
 from alembic.script import ScriptDirectory
 from click.testing import CliRunner, Result
 
-from pyqueue_sql import Ended, Queue, cli
+from pyqueue_sql import Ended, Queue, cli, to_datetime
 from pyqueue_sql.cli import kinds, messages, workers
 from pyqueue_sql.cli.common import Failure
 from pyqueue_sql.connect import connect_mysql
 from pyqueue_sql.demo.cli import demo
+from pyqueue_sql.migrate_postgresql import UPGRADES
 from pyqueue_sql.revision import MIGRATIONS
 from tests.conformance.fixtures import harness
 from tests.conformance.harness import Harness
@@ -163,7 +168,7 @@ def test_bytes_come_from_a_file_and_go_out_as_base64(pyqueue: Shell, tmp_path: P
 @pytest.mark.parametrize("at", ["2100-01-01T01:00:00+01:00", "4102444800000000"])
 def test_a_time_is_iso_or_microseconds(pyqueue: Shell, at: str):
     (pushed,) = pyqueue.rows("push", "mail", "1", "--at", at)
-    assert pushed["scheduled_at"] == 4_102_444_800_000_000
+    assert pushed["scheduled_at"] == "2100-01-01T00:00:00+00:00"
 
 
 def test_nack_takes_its_options(pyqueue: Shell, queue: Queue):
@@ -255,6 +260,29 @@ def test_extend_keeps_the_hold(pyqueue: Shell, queue: Queue, clock: Any):
     assert {row["outcome"] for row in pyqueue.rows("extend", "9", "-", lines=held, exit_code=1)} == {"lost"}
 
 
+def test_times_are_in_iso_8601_and_raw_as_in_the_tables(pyqueue: Shell, queue: Queue, clock: Any):
+    queue.push("mail", "a", {"scheduled_at": 5})
+    (message,) = queue.reserve("mail", timeout_seconds=5)
+    queue.nack(message.receipt, error="no", delay_seconds=60)
+    (row,) = pyqueue.rows("get", "mail", "a")
+    assert row["scheduled_at"] == to_datetime(clock.now + 60_000_000).isoformat()
+    assert row["errors"][0]["at"] == row["created_at"] == to_datetime(clock.now).isoformat()
+    assert row["payload"] == {"scheduled_at": 5}
+    (row,) = pyqueue.rows("get", "mail", "a", "--raw")
+    assert (row["scheduled_at"], row["errors"][0]["at"]) == (clock.now + 60_000_000, clock.now)
+    (row,) = pyqueue.rows("stats", "mail", "--raw")
+    assert row["next_at"] == clock.now + 60_000_000
+
+
+def test_an_unknown_kind_is_said_with_what_is_near(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"payload": 1}])
+    queue.push_many("mails.dead", [{"payload": 1}])
+    assert pyqueue("stats", "mial").stderr == "Nothing is known of kind mial; did you mean mail?\n"
+    assert pyqueue("peek", "x").stderr == "Nothing is known of kind x\n"
+    queue.purge("mail")
+    assert (pyqueue("peek", "mail").stderr, pyqueue("stats", "mail").stderr) == ("", "")
+
+
 def test_wait_says_which_kind_has_something(pyqueue: Shell, queue: Queue):
     assert pyqueue.rows("wait", "mail", "sms", "--timeout", "0.1", exit_code=1) == []
     queue.push("sms", "a", 1)
@@ -309,7 +337,7 @@ def test_history_tells_what_ended_the_newest_first(pyqueue: Shell, queue: Queue,
         ("a", "acked", "me"),
     ]
     assert (rows[0]["to_kind"], rows[0]["errors"][0]["error"]) == ("mail.dead", "it broke")
-    assert rows[0]["finished_at"] == clock.now
+    assert rows[0]["finished_at"] == to_datetime(clock.now).isoformat()
     assert [row["key"] for row in pyqueue.rows("history", "mail", "--max", "1")] == ["b"]
     assert [row["payload"] for row in pyqueue.rows("history", "--key", "a")] == [{"n": 0}]
     assert pyqueue.rows("history", "mail", "--key", "c", exit_code=1) == []
@@ -321,7 +349,7 @@ def test_history_tells_what_ended_the_newest_first(pyqueue: Shell, queue: Queue,
 def test_a_terminal_gets_history_with_readable_times_and_without_control_characters():
     one = Ended(
         *("mail", "k\x1b[2J\n", 1, "dead", "mail.dead", None, None, None, 0, 0, 0, 0),
-        *(1_767_225_600_123_000, 3, "me", [{"error": "first"}, {"error": "last"}], None),
+        *(1_767_225_600_123_000, 3, "me", ({"error": "first"}, {"error": "last"}), None),
     )
     header, row = messages.history_table([one]).splitlines()
     assert header.split()[:4] == ["finished", "kind", "key", "outcome"]
@@ -487,7 +515,7 @@ def test_what_happens_by_itself(harness: Harness):
     assert (pushed["kind"], pushed["key"], pushed["outcome"]) == ("mail", "k", "created")
     assert pyqueue.rows("unsubscribe", "order.*", "mail") == changed
     (scheduled,) = pyqueue.rows("schedule", "beat", "mail", "1", "--cron", "0 0 * * *", "--zone", "+01:00")
-    assert scheduled["next_at"] > 0
+    assert scheduled["next_at"].endswith("+00:00")
     (schedule,) = pyqueue.rows("schedules")
     assert (schedule["name"], schedule["payload"], schedule["paused"]) == ("beat", 1, False)
     assert schedule["next_at"].endswith("23:00:00+00:00")
@@ -581,12 +609,48 @@ def test_the_schema_is_upgraded_and_named(pyqueue: Shell, conn: psycopg.Connecti
     schema = ("--schema", 'it\'s "a\\ b"%')
     assert pyqueue("current", *schema).exit_code == 1
     newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
-    assert pyqueue.rows("upgrade", *schema) == [{"revision": newest}]
+    result = pyqueue("upgrade", *schema)
+    assert json.loads(result.stdout) == {"revision": newest, "changed": []}
+    assert "include_object=pyqueue_sql.alembic.include_object" in result.stderr
+    result = pyqueue("upgrade", *schema)
+    assert (json.loads(result.stdout), result.stderr) == ({"revision": newest, "changed": []}, "")
     assert pyqueue.rows("current", *schema) == [{"revision": newest}]
     pyqueue.rows("push", "mail", "1", "--key", "there", *schema)
     assert Queue(conn).peek("mail") == []
     assert [row["key"] for row in pyqueue.rows("peek", "mail", *schema)] == ["there"]
-    assert pyqueue.rows("downgrade", "base", *schema) == [{"revision": None}]
+    for answer in ("n\n", ""):
+        assert pyqueue("downgrade", "base", *schema, lines=answer).exit_code in (1, 2)
+        assert pyqueue.rows("current", *schema) == [{"revision": newest}]
+    assert pyqueue.rows("downgrade", "base", "--yes", *schema) == [{"revision": None}]
+    again = pyqueue("downgrade", "base", *schema)
+    assert (again.exit_code, json.loads(again.stdout)) == (0, {"revision": None})
+    assert "Nothing was removed" in again.stderr
+
+
+@pytest.mark.parametrize("command", [("upgrade",), ("downgrade", "--yes"), ("upgrade", "--sql")])
+def test_a_revision_that_is_none_is_named_with_what_is_allowed(pyqueue: Shell, command: tuple[str, ...]):
+    result = pyqueue(*command, "9999")
+    assert result.exit_code == 3
+    assert "there is no '9999' to go to; allowed are " in result.stderr
+    assert "0001_initial" in result.stderr
+    assert pyqueue.rows("current")[0]["revision"] is not None
+
+
+def test_an_interrupted_command_ends_with_130(pyqueue: Shell, conn: psycopg.Connection[Any]):
+    with conn.transaction():
+        # an upgrade waits its turn
+        conn.execute("select pg_advisory_xact_lock(%s, %s)", [UPGRADES, zlib.crc32(b"public") >> 1])
+        command = [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", "upgrade"]
+        environment = {**os.environ, "PYQUEUE_URL": pyqueue.url}
+        with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as running:
+            waiting = "select from pg_locks where locktype = 'advisory' and not granted"
+            while not conn.execute(waiting).fetchall():
+                assert running.poll() is None
+                time.sleep(0.05)
+            running.send_signal(signal.SIGINT)
+            assert running.stderr is not None
+            assert running.stderr.read() == "Interrupted.\n"
+    assert running.returncode == 130
 
 
 def test_sql_is_printed_without_a_database():

@@ -102,7 +102,7 @@ def test_every_routine_answers_with_its_model(queue: Queue, server_name: str):
     assert (queue.purge("b"), queue.purge("b", 5)) == (1, 0)
     kind = queue.define("a", timeout_seconds=1.5, max_attempts=4, dead_letter_kind="bin")
     assert kind == Kind(
-        "a", 1.5, 4, 0.0, 2.0, 3600.0, 0.0, "bin", False, 0.0, 0.0, None, False, None, None, None, False, 0.0
+        "a", 1.5, 4, 1.0, 2.0, 3600.0, 0.2, "bin", False, 0.0, 0.0, None, False, None, None, None, False, 0.0
     )
     assert queue.define("a", max_attempts=None).max_attempts is None
     assert (queue.pause("a"), queue.pause("a"), queue.resume("a"), queue.resume("a")) == (
@@ -220,7 +220,7 @@ def test_a_kind_remembers_keys_and_keeps_history(queue: Queue, clock: Clock):
     )
     assert (ended.created_at, ended.scheduled_at_initially) == (created, created)
     assert (ended.reserved_at, ended.finished_at) == (reserved, reserved)
-    assert (ended.attempts, ended.reserved_by, ended.errors) == (1, "me", None)
+    assert (ended.attempts, ended.reserved_by, ended.errors) == (1, "me", ())
 
 
 def test_history_is_the_newest_first_of_a_kind_or_a_key(queue: Queue, clock: Clock):

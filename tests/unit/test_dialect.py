@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,7 +11,7 @@ import psycopg
 import pymysql
 import pytest
 
-from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, call, dialect
+from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, Reserved, call, dialect
 from pyqueue_sql.connect import ConnectionFailed, connect, is_mysql, mysql_settings
 from pyqueue_sql.errors import QueueError
 
@@ -20,17 +21,18 @@ from pyqueue_sql.errors import QueueError
     [
         (
             call.push("a", "k", 1, {}),
-            "select p_kind, p_key, scheduled_at, outcome from queue_push(%s, %s, %s, %s)",
+            "select p_kind, p_key, scheduled_at, outcome"
+            " from queue_push(%s, %s, %s::text::jsonb, %s::text::jsonb)",
             "call queue_push(%s, %s, %s, %s)",
         ),
         (
             call.push_bytes("a", "k", b"x", {}),
-            "select p_kind, p_key, scheduled_at, outcome from queue_push_bytes(%s, %s, %s, %s)",
+            "select p_kind, p_key, scheduled_at, outcome from queue_push_bytes(%s, %s, %s, %s::text::jsonb)",
             "call queue_push_bytes(%s, %s, from_base64(%s), %s)",
         ),
         (
             call.extend("r", 1.5),
-            "select receipt, outcome from queue_extend(%s, %s::numeric)",
+            "select receipt, outcome from queue_extend(%s, %s::float8)",
             "call queue_extend(%s, %s)",
         ),
         (call.ack("r", {}), "select receipt, outcome from queue_ack(%s)", "call queue_ack(%s, null)"),
@@ -42,9 +44,29 @@ def test_a_routine_is_a_function_or_a_procedure(made: call.Call[Any], postgresql
     assert dialect.mysql_text(made.what) == mysql
 
 
+def test_parameters_stand_as_the_driver_wants_them():
+    what = call.extend("r", 1).what
+    assert dialect.postgresql_text(what, "pyformat") == dialect.postgresql_text(what)
+    assert dialect.postgresql_text(what, "numeric_dollar").endswith("queue_extend($1, $2::float8)")
+    assert dialect.mysql_text(what, "qmark") == "call queue_extend(?, ?)"
+    assert " p_kind = $1 and p_key = $2 " in dialect.postgresql_text(
+        call.history("a", "k", 1).what, "numeric_dollar"
+    )
+
+
+def test_what_drivers_differ_in_is_said_by_the_server_as_text_and_numbers():
+    text = dialect.postgresql_text(call.schedules().what)
+    assert "payload::text as payload" in text
+    assert "(extract(epoch from next_at) * 1000000)::bigint as next_at" in text
+    rows = [("a", "k", '{"n": [1]}', None, None, 0, 1, 1, 1, None, 0, None, None, "ready", "[]")]
+    (found,) = call.peek("a", 1, {}).result(dialect.postgresql_rows(call.peek("a", 1, {}).what, rows))
+    assert (found.payload, found.headers) == ({"n": [1]}, None)
+    what = call.push_bytes("a", "k", b"", {}).what
+    assert dialect.postgresql_rows(what, [("a", "k", 1, "created")]) == [("a", "k", 1, "created")]
+
+
 def test_a_view_is_selected_from_in_both():
     text = dialect.postgresql_text(call.stats(None).what)
-    assert text.replace("::float8", "") == dialect.mysql_text(call.stats(None).what)
     assert text.endswith(" from queue_stats order by p_kind")
     made = call.history("a", "k", 5)
     where = (
@@ -82,14 +104,86 @@ def test_parameters_go_as_text_and_numbers():
     ],
 )
 def test_what_a_lax_server_would_take_for_another_number_is_refused(made: call.Call[Any]):
-    with pytest.raises(InvalidParameter):
-        dialect.mysql_params(made)
+    for params in (dialect.postgresql_params, dialect.mysql_params):
+        with pytest.raises(InvalidParameter):
+            params(made)
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\udc80"])
-def test_half_a_character_is_refused(text: str):
-    with pytest.raises(UnicodeEncodeError):
-        dialect.mysql_params(call.push(text, "k", 1, {}))
+@pytest.mark.parametrize("text", ["\ud800", "\udc80", "a\0b"])
+def test_what_is_no_text_for_a_database_is_refused(text: str):
+    for params in (dialect.postgresql_params, dialect.mysql_params):
+        with pytest.raises(InvalidParameter, match=r"^kind '"):
+            params(call.push(text, "k", 1, {}))
+
+
+MESSAGE = Reserved("a", "k", {"secret": 1}, None, None, 0, 1, 1, 1, 1, 1, "w", "1-2")
+
+
+@pytest.mark.parametrize(
+    ("cause", "said", "make"),
+    [
+        (
+            InvalidParameter,
+            r"^key \{'to': 'ada'\}: text is wanted or None .* the payload comes after it, or as payload=…$",
+            lambda: call.push("mail", {"to": "ada"}, None, {}),  # type: ignore[arg-type]
+        ),
+        (InvalidParameter, r"^key 42: text is wanted", lambda: call.get("mail", 42)),  # type: ignore[arg-type]
+        (InvalidParameter, r"^kind b'mail': text is", lambda: call.pause(b"mail")),  # type: ignore[arg-type]
+        (
+            InvalidParameter,
+            r"^worker 10: text is wanted; how many messages is max_messages=…$",
+            lambda: call.reserve("mail", 10, 1, {}),  # type: ignore[arg-type]
+        ),
+        (
+            InvalidParameter,
+            r"^max_messages '10': a finite number is wanted$",
+            lambda: call.reserve("mail", "w", "10", {}),  # type: ignore[arg-type]
+        ),
+        (
+            InvalidParameter,
+            r"^payload_bytes 'text': bytes are wanted$",
+            lambda: call.push_bytes("mail", "k", "text", {}),  # type: ignore[arg-type]
+        ),
+        (
+            InvalidReceipt,
+            r"^receipt of type Message: text is wanted, such as its receipt$",
+            lambda: call.ack(MESSAGE, {}),  # type: ignore[arg-type]
+        ),
+        (
+            InvalidParameter,
+            r"^receipts '1-2': a list is wanted$",
+            lambda: call.ack_many("1-2", {}),
+        ),
+        (
+            InvalidReceipt,
+            r"^receipts\[1\] of type Message: text is wanted$",
+            lambda: call.extend_many(["1-2", MESSAGE], 5),  # type: ignore[list-item]
+        ),
+        (
+            InvalidParameter,
+            r"^messages \{'key': 'k'\}: a list is wanted$",
+            lambda: call.push_many("mail", {"key": "k"}, {}),  # type: ignore[arg-type]
+        ),
+        (
+            InvalidParameter,
+            r"^messages\[0\] 'k': a mapping, such as \{'key': …\}, is wanted$",
+            lambda: call.push_many("mail", ["k"], {}),  # type: ignore[list-item]
+        ),
+        (InvalidParameter, r"^moves None: a list", lambda: call.move_many(None, {})),  # type: ignore[arg-type]
+        (InvalidParameter, r"^kinds 5: a list", lambda: call.wait(5, 1)),  # type: ignore[arg-type]
+        (
+            InvalidParameter,
+            r"^key '" + "x" * 38 + "…: text without",
+            lambda: call.get("mail", "x" * 500 + "\0"),
+        ),
+    ],
+)
+def test_what_is_given_in_a_wrong_place_is_said_in_our_words(
+    cause: type[QueueError], said: str, make: Callable[[], call.Call[Any]]
+):
+    for params in (dialect.postgresql_params, dialect.mysql_params):
+        with pytest.raises(cause, match=said):
+            params(make())
 
 
 def described(*names: str) -> list[tuple[str, int]]:

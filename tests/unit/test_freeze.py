@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pyqueue_sql import freeze, freeze_mysql
 from pyqueue_sql.revision import DIALECTS
+from tools import freeze, freeze_mysql
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

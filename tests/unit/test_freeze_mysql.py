@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pyqueue_sql import freeze, freeze_mysql
+from tools import freeze, freeze_mysql
 
 FILE = """drop procedure if exists p;
 delimiter $$

@@ -43,7 +43,7 @@ def test_messages_made_in_bulk_are_messages_as_any():
     (message,) = to_messages([row])
     assert type(message) is Message
     assert message == Message(*row)
-    assert (message.receipt, message.state) == ("1-a", None)
+    assert (message.receipt, message.state, message.errors) == ("1-a", None, ())
     assert pickle.loads(pickle.dumps(message)) == dataclasses.replace(message)
     with pytest.raises(dataclasses.FrozenInstanceError):
         message.key = "l"  # pyright: ignore[reportAttributeAccessIssue]
@@ -70,6 +70,7 @@ def test_a_message_is_built_from_the_columns_in_the_order_of_the_contract():
             "reserved_by",
             "receipt",
             "state",
+            "errors",
         ),
     ]
 

@@ -350,7 +350,7 @@ def test_what_is_no_connection_is_refused_by_name():
 def test_another_driver_is_refused_by_name():
     engine = sqlalchemy.create_engine("sqlite://")
     for connection in (engine, engine.connect(), Session(engine), Session(engine.connect())):
-        with pytest.raises(TypeError, match=r"PyMySQL or aiomysql is wanted.*not sqlite\+pysqlite"):
+        with pytest.raises(TypeError, match=r"MariaDB or MySQL is wanted.*not sqlite\+pysqlite"):
             Queue(connection)
     with pytest.raises(TypeError, match=r"not sqlite\+pysqlite"):
         Queue(scoped_session(sessionmaker(engine))).push("mail")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 import sys
 from typing import Any
@@ -12,8 +13,8 @@ import pytest
 from pyqueue_sql.connect import ConnectionFailed
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker
 from pyqueue_sql.worker.connecting import connect_async
+from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean
 from pyqueue_sql.worker.settings import Settings
-from pyqueue_sql.worker.settling import ERROR_CHARACTERS, clean, describe
 
 URL = "postgresql://user:secret@127.0.0.1:1/none"
 
@@ -92,10 +93,36 @@ def test_tls_of_transactions_of_coroutines(
     assert bool(context and context.check_hostname) is checks_name
 
 
-def test_errors_are_cut_where_they_begin() -> None:
-    text = clean("x" * 10_000 + "the end")
-    assert len(text) == ERROR_CHARACTERS + 1
-    assert text.endswith("the end")
+def raised(error: BaseException) -> BaseException:
+    """Return it with a traceback that begins here."""
+    try:
+        raise error
+    except BaseException as again:
+        return again
+
+
+def test_an_error_says_what_it_was_and_where() -> None:
+    def deeper() -> None:
+        json.loads("{")
+
+    with pytest.raises(ValueError, match="Expecting") as found:
+        deeper()
+    failure = Failure.of(found.value, URL)
+    assert failure.name == "json.decoder.JSONDecodeError"
+    assert failure.text.startswith("json.decoder.JSONDecodeError: Expecting")
+    # of the application, not the innermost of all, which is in the standard library
+    line = deeper.__code__.co_firstlineno + 1
+    assert failure.where == f"{__file__}:{line} in deeper"
+    assert failure.text.endswith(f"({failure.where})")
+    assert "in raw_decode" in failure.traceback
+
+
+def test_errors_are_cut() -> None:
+    assert clean("the beginning" + "x" * 10_000) == "the beginning" + "x" * (ERROR_CHARACTERS - 13) + "…"
+    failure = Failure.of(raised(ValueError("x" * 1_000_000)), URL)
+    assert len(failure.text) < MESSAGE_CHARACTERS + 500
+    assert failure.text.endswith("in raised)"), "and still says where"
+    assert len(failure.traceback) < 30_000
 
 
 def test_an_error_that_cannot_be_told_has_its_name() -> None:
@@ -103,4 +130,18 @@ def test_an_error_that_cannot_be_told_has_its_name() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    assert "SilentError" in describe(SilentError())
+    assert "SilentError" in Failure.of(SilentError(), URL).text
+
+
+def test_the_exceptions_of_a_group_are_told() -> None:
+    group = ExceptionGroup("both", [ValueError("one"), KeyError("two")])
+    assert "ValueError: one; KeyError: 'two'" in Failure.of(raised(group), URL).text
+
+
+@pytest.mark.parametrize(
+    "message", [f"can't reach {URL}", "user=user password=secret host=db", "mysql://root:secret@db/queue"]
+)
+def test_no_error_has_a_password(message: str) -> None:
+    failure = Failure.of(raised(ConnectionError(message)), URL if message.endswith("none") else "")
+    assert "secret" not in failure.text + failure.traceback
+    assert "ConnectionError" in failure.text

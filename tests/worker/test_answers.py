@@ -56,7 +56,7 @@ def test_functions_and_coroutines_in_one_worker(queue: Session, workers: Workers
     assert sorted(seen) == ["c", "p"]
 
 
-def test_what_raises_is_tried_again_with_its_traceback(queue: Session, workers: Workers) -> None:
+def test_what_raises_is_tried_again_and_says_why(queue: Session, workers: Workers) -> None:
     queue.define("mail", max_attempts=2, backoff_seconds=0, history_seconds=3600)
     handlers = Handlers()
 
@@ -68,11 +68,11 @@ def test_what_raises_is_tried_again_with_its_traceback(queue: Session, workers: 
     workers.drain(handlers)
     (dead,) = queue.history("mail")
     assert dead.outcome == "dead"
-    assert dead.errors is not None
     first, second = (one["error"] for one in dead.errors)
-    assert first.startswith("Traceback (most recent call last):\n")
-    assert first.splitlines()[1].endswith("in send"), "it begins in the handler"
-    assert first.endswith("ConnectionError: the server is down, attempt 1 \\0 \\ud800")
+    line = send.__code__.co_firstlineno + 2
+    assert first == (
+        f"ConnectionError: the server is down, attempt 1 \\0 \\ud800 ({__file__}:{line} in send)"
+    )
     assert "attempt 2" in second
 
 
@@ -136,7 +136,6 @@ def test_an_answer_that_the_queue_refuses_is_a_failed_attempt(queue: Session, wo
     workers.drain(handlers)
     ended = {one.key: one for one in queue.history("work")}
     assert ended["right"].outcome == "acked"
-    assert ended["wrong"].errors is not None
     assert ended["wrong"].errors[0]["error"].startswith("InvalidParameter: ")
 
 
@@ -155,7 +154,7 @@ def test_a_payload_that_does_not_fit_is_refused_at_once(queue: Session, workers:
     workers.drain(handlers)
     assert seen == [Email("ann@example.org")]
     ended = {one.key: one for one in queue.history("mail") if one.errors}
-    assert {key: one.errors and one.errors[0]["error"] for key, one in ended.items()} == {
+    assert {key: one.errors[0]["error"] for key, one in ended.items()} == {
         "missing": "payload: to missing",
         "wrong": "payload.copies: an integer is wanted, not a string",
         "bytes": "payload: JSON is wanted, not bytes",

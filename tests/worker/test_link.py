@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import select
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pytest
 from pyqueue_sql import InvalidParameter, Queue
 from pyqueue_sql.connect import ConnectionFailed, connect
 from pyqueue_sql.worker.link import Ending, Link
+from pyqueue_sql.worker.watching import Waiter
 from tests.worker.helpers import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
@@ -118,3 +120,35 @@ def test_what_never_worked_is_not_tried_for_ever(harness: Harness) -> None:
         await link.close()
 
     asyncio.run(run())
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_wait_ends_that_was_stopped_while_its_connection_was_being_opened(
+    harness: Harness, queue: Session
+) -> None:
+    opening, opened = threading.Event(), threading.Event()
+
+    def connect_slowly() -> Any:
+        opening.set()
+        assert opened.wait(PATIENCE_SECONDS)
+        return connect(harness.url)
+
+    async def run() -> None:
+        ending = Ending()
+        link, other = (
+            Link("wait", connect_slowly, ending),
+            Link("other", lambda: connect(harness.url), ending),
+        )
+        waiter = Waiter(link, ["mail"], 300, lambda *_: None)
+        waiter.want(["mail"], lambda _: None)
+        await asyncio.to_thread(opening.wait, PATIENCE_SECONDS)
+        await waiter.stop(other)
+        opened.set()
+        while link.thread_id() is None:
+            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await link.close()
+        await other.close()
+
+    asyncio.run(run())
+    assert queue.peek("mail") == []

@@ -6,11 +6,11 @@ import sqlalchemy
 from alembic import context
 from models import Base
 
-from pyqueue_sql.migrate import include_name
+from pyqueue_sql.alembic import include_object
 
 url = sqlalchemy.make_url(os.environ["DATABASE_URL"]).set(drivername="postgresql+psycopg")
 # autogenerate leaves the queue's tables alone
-settings = {"target_metadata": Base.metadata, "include_name": include_name}
+settings = {"target_metadata": Base.metadata, "include_object": include_object}
 
 if context.is_offline_mode():
     context.configure(url=url, literal_binds=True, **settings)

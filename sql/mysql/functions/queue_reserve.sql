@@ -21,7 +21,7 @@ begin
         'payload_bytes', replace(to_base64(q.payload_bytes), char(10 using utf8mb4), ''), 'headers', json_extract(q.headers, '$'),
         'priority', q.priority, 'scheduled_at', q.scheduled_at, 'scheduled_at_initially', q.scheduled_at_initially,
         'created_at', q.created_at, 'reserved_at', q.reserved_at, 'attempts', q.attempts, 'reserved_by', q.reserved_by,
-        'receipt', concat(q.entry, '-', lower(hex(q.secret))))
+        'receipt', concat(q.entry, '-', lower(hex(q.secret))), 'errors', json_extract(q.errors, '$'))
     into v_message
     from delayed_queue q
     where q.entry = v_entry for update;

@@ -21,5 +21,13 @@ begin
         savepoint pyqueue_begin;
     end if;
     select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
+    -- what a session keeps between calls it can write itself: a hint, and none where it can't be read
+    if @pyqueue_bounds is not null and json_valid(convert(@pyqueue_bounds using utf8mb4)) is not true then
+        set @pyqueue_bounds = '{}';
+    end if;
+    if @pyqueue_places is not null and json_valid(convert(@pyqueue_places using utf8mb4)) is not true then
+        set @pyqueue_places = '{}';
+    end if;
+    set @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
 end $$
 delimiter ;

@@ -5,9 +5,8 @@ create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb
 in_name: what the query is called in the message. in_query: the query. in_batch: the number of the batch.
 Errors: PQ001.'
 begin
-    if char_length(in_query) between 1 and 200 is not true then
-        call _queue_fail('PQ001', in_name, in_query, 'must have 1 to 200 characters');
-    elseif in_batch >= 0 is not true then
+    call _queue_check_key(in_query, in_name);
+    if in_batch >= 0 is not true then
         call _queue_fail('PQ001', 'batch', in_batch, 'must be 0 or more');
     end if;
 end $$

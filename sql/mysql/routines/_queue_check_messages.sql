@@ -5,10 +5,8 @@ create procedure _queue_check_messages(in in_messages longtext character set utf
 in_messages: those of queue_push_many.
 Errors: PQ003 for what is no JSON, PQ001 for what is no array.'
 begin
-    if in_messages is not null then
-        call _queue_check_json(in_messages, 'PQ003', 'messages');
-    end if;
-    if in_messages is null or json_type(in_messages) <> 'ARRAY' then
+    call _queue_check_json(in_messages, 'PQ003', 'messages');
+    if json_type(in_messages) <> 'ARRAY' then
         call _queue_fail('PQ001', 'messages', in_messages, 'must be a JSON array of {key, payload, and push options}');
     end if;
 end $$

@@ -15,20 +15,22 @@ begin
     declare c cursor for
         select m.to_kind, m.move
         from json_table(in_moves, '$[*]' columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
-    if json_valid(in_moves) and json_type(in_moves) = 'ARRAY' then
+    if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
+        set in_moves = '[]';
+    end if;
+    call _queue_check_json(in_moves, 'PQ003', 'moves');
+    call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
+    if json_type(in_moves) = 'ARRAY' then
         select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
         where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
     end if;
-    if json_valid(in_moves) is not true or json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
+    if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
         call _queue_fail('PQ001', 'moves', in_moves, 'must be a JSON array of {receipt, to_kind, and move options}');
     end if;
     set v_receipts = coalesce(json_extract(in_moves, '$[*].receipt'), '[]');
     call _queue_receipts(v_receipts, out_list, out_number);
     if out_number <> json_length(in_moves) then
         call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
-    end if;
-    if json_valid(in_options) is false then
-        call _queue_fail('PQ002', 'options', in_options, 'must be JSON');
     end if;
     open c;
     moves: loop

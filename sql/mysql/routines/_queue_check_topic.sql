@@ -3,16 +3,10 @@ delimiter $$
 create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
 in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching takes long.
-Errors: PQ001.
-differs: refuses the character NUL, which no text of PostgreSQL can hold.'
+Errors: PQ001.'
 begin
-    if in_topic is null or char_length(in_topic) not between 1 and 255 then
-        call _queue_fail('PQ001', in_name, in_topic, 'must have 1 to 255 characters');
-    elseif locate(char(0), in_topic) > 0 then
-        call _queue_fail('PQ001', in_name, in_topic, 'must not contain the character NUL');
-    elseif length(in_topic) > char_length(in_topic) and hex(in_topic) regexp '^(..)*ED[AB]' then -- MariaDB takes surrogates for characters
-        call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
-    elseif locate('..', concat('.', in_topic, '.')) > 0 then
+    call _queue_check_kind(in_topic, 255, in_name);
+    if locate('..', concat('.', in_topic, '.')) > 0 then
         call _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
     elseif in_name = 'topic' and in_topic regexp '[*#]' then
         call _queue_fail('PQ001', in_name, in_topic, 'must not contain * or #');

@@ -10,8 +10,8 @@ differs: the result is out_gone.'
 begin
     declare v_done boolean default false;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_since, v_used, v_left bigint;
-    declare v_entries, v_lines longtext character set utf8mb4;
+    declare v_since, v_used, v_left, v_entry bigint;
+    declare v_entries longtext character set utf8mb4;
     declare c cursor for
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null
@@ -19,6 +19,8 @@ begin
                 select u.id from queue_use u where u.p_kind = k.p_kind and u.used_at > in_now - k.expires_seconds * 1000000)
             and not exists (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind)
         order by k.p_kind;
+    declare m cursor for
+        select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     declare continue handler for not found set v_done = true;
     set out_gone = 0;
     open c;
@@ -49,22 +51,15 @@ begin
                 and (q.reserved_at is null or q.scheduled_at <= in_now)
             order by q.entry limit v_left for update skip locked) o;
         if v_entries is not null then
-            insert into queue_count (id, p_kind, pushed, reserved)
-            select uuid_short(), v_kind, sum(q.source_kind is null), sum(q.deliveries)
-            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
-            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j -- for whoever wants them
-                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
-            set h.until = in_now;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete q from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            call _queue_advance_each(coalesce(v_lines, '[]'), in_now);
+            open m;
+            messages: loop
+                fetch m into v_entry;
+                if v_done then
+                    leave messages;
+                end if;
+                call _queue_discard(v_entry, null, in_now);
+            end loop;
+            close m;
             set out_gone = out_gone + json_length(v_entries), v_done = false;
         end if;
         set v_used = null;

@@ -1,6 +1,6 @@
 drop procedure if exists _queue_extend_slotted;
 delimiter $$
-create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds decimal(30,6), in in_now bigint, inout out_outcomes longtext character set ascii)
+create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double, in in_now bigint, inout out_outcomes longtext character set ascii)
     comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
 where there is room again, and otherwise not; its ack still counts.
 in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see queue_extend. in_now: the time of the call.
@@ -8,7 +8,7 @@ out_outcomes: a letter a receipt, of which those that were extended become e.
 Locks: the semaphores of which one has no slot any more.
 differs: PostgreSQL''s is given the receipts, taken apart.'
 begin
-    declare v_until bigint default in_now + in_seconds * 1000000;
+    declare v_until bigint default in_now + cast(round(in_seconds * 1000000) as signed);
     declare v_entry bigint;
     declare v_place int;
     declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;

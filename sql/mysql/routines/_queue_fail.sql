@@ -6,12 +6,15 @@ create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_nam
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
 PQ005 a receipt.
 in_name: the parameter or option. in_value: its value, cut at 40 characters. in_allowed: what is allowed.
-differs: MySQL has room for 128 characters, what is allowed is cut there; and each cause has a number of its own, 31001 to
+differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number of its own, 31001 to
 31005, for drivers that know nothing of SQLSTATEs.'
 begin
     declare v_text varchar(1000) character set utf8mb4;
-    set v_text = left(concat(in_name, ' ', coalesce(concat('"', left(in_value, 40), if(char_length(in_value) > 40, '…', ''), '"'),
-        'NULL'), ': ', in_allowed), 128);
+    set v_text = concat(in_name, ' ', coalesce(concat('"', left(in_value, 40), if(char_length(in_value) > 40, '…', ''), '"'),
+        'NULL'), ': ', in_allowed);
+    if char_length(v_text) > 128 then
+        set v_text = concat(left(v_text, 127), '…');
+    end if;
     case in_code
         when 'PQ001' then signal sqlstate 'PQ001' set message_text = v_text, mysql_errno = 31001;
         when 'PQ002' then signal sqlstate 'PQ002' set message_text = v_text, mysql_errno = 31002;

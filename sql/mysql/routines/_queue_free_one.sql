@@ -10,12 +10,16 @@ begin
     declare v_by varchar(200) character set utf8mb4;
     declare v_errors, v_semaphores longtext character set utf8mb4;
     declare v_attempts, v_max_attempts, v_most int;
+    declare v_none decimal(30,6);
     declare v_pending boolean;
     declare continue handler for not found begin end;
     select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores
     into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
-    select k.max_attempts into v_most from queue_kind k where k.p_kind = v_kind;
+    select coalesce(k.max_attempts, 2147483647) into v_most from queue_kind k where k.p_kind = v_kind;
+    if v_most is null then
+        call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+    end if;
     if v_attempts >= coalesce(v_max_attempts, v_most) then
         call _queue_bury(in_entry, in_error, in_now);
     elseif v_pending is not null then

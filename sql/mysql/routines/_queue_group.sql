@@ -13,9 +13,7 @@ begin
     declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
-    if in_group is null or char_length(in_group) not between 1 and 100 then
-        call _queue_fail('PQ001', 'group', in_group, 'must have 1 to 100 characters');
-    end if;
+    call _queue_check_kind(in_group, 100, 'group');
     call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind, v_key, v_priority,
         v_delay, v_keep);
     if in_then_kind is not null then
@@ -42,6 +40,7 @@ begin
             g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
             g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
         where g.group_name = in_group;
+        call _queue_group_note(in_group);
         call _queue_group_check(in_group, v_now);
     end if;
 end $$

@@ -17,8 +17,8 @@ begin
     elseif in_payload is not null then
         call _queue_fail('PQ003', 'payload', in_payload, 'must not stand beside payload_bytes');
     end if;
-    if in_headers is not null and not json_valid(in_headers) then
-        call _queue_fail('PQ003', 'headers', in_headers, 'must be a JSON object with scalar values');
+    if in_headers is not null then
+        call _queue_check_json(in_headers, 'PQ003', 'headers');
     end if;
     if coalesce(in_headers, in_priority, in_delay_seconds, in_scheduled_at, in_attempts, in_max_attempts) is not null then
         set v_options = json_object('headers', json_extract(coalesce(in_headers, 'null'), '$'), 'priority', in_priority + 0,

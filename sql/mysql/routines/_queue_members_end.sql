@@ -4,6 +4,7 @@ create procedure _queue_members_end(in in_members longtext character set utf8mb4
     comment 'Members of groups are done; the last one of a group has it finish.
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
 of them, NULL: none. in_now: the time of the call.
+A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
 Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
 _queue_group_check, in the order of the groups'' names.
 differs: in_members is a JSON array.'
@@ -21,6 +22,11 @@ begin
             select o.member from queue_group_member o force index (queue_group_member_open)
             where o.group_name = d.group_name and o.slot = d.slot and o.done_at is null)
         order by d.group_name;
+    declare n cursor for
+        select distinct m.group_name
+        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+            straight_join queue_group_member m force index (primary) on m.member = j.member
+        where not @pyqueue_own;
     select max(e.slot) into v_last
     from (
         select s.slot
@@ -35,6 +41,19 @@ begin
     update json_table(in_members, '$[*]' columns (member bigint path '$')) j
         straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
     set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result, m.error = if(in_outcome = 'dead', m.error, null);
+    open n;
+    notes: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch n into v_name;
+        end;
+        if v_done then
+            leave notes;
+        end if;
+        call _queue_group_note(v_name);
+    end loop;
+    close n;
+    set v_done = false;
     open c;
     names: loop
         begin

@@ -24,10 +24,10 @@ begin
         call _queue_key(in_now, out_key);
     end if;
     call _queue_check_key(out_key, concat(v_place, '.key'));
-    set out_payload = json_extract(in_message, '$.payload');
+    set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
     call _queue_check_payload(out_payload, concat(v_place, '.payload'));
     set v_own = json_remove(in_message, '$.key', '$.payload');
-    set v_defaults = coalesce(in_defaults, '{}');
+    set v_defaults = if(json_type(in_defaults) = 'OBJECT', in_defaults, '{}');
     if json_contains_path(v_own, 'one', '$.delay_seconds', '$.scheduled_at') then
         set v_defaults = json_remove(v_defaults, '$.delay_seconds', '$.scheduled_at');
     end if;

@@ -13,7 +13,7 @@ nack: begin
     declare v_error, v_errors, v_shape longtext character set utf8mb4;
     declare v_counts, v_final, v_pending, v_slotted, v_filter boolean;
     declare v_attempts, v_max_attempts, v_most int;
-    declare v_delay, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
+    declare v_delay, v_none, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
     declare v_at bigint;
     declare continue handler for not found begin end;
     select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores is not null
@@ -23,8 +23,11 @@ nack: begin
         set out_outcome = 'lost';
         leave nack;
     end if;
-    select k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape, k.filter_index
+    select coalesce(k.max_attempts, 2147483647), k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape, k.filter_index
     into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape, v_filter from queue_kind k where k.p_kind = v_kind;
+    if v_most is null then
+        call _queue_defaults(v_none, v_most, v_backoff, v_factor, v_longest, v_jitter);
+    end if;
     if in_options is not null then
         if json_contains_path(in_options, 'one', '$.count') then
             call _queue_boolean(in_options, 'count', v_counts);
@@ -51,7 +54,7 @@ nack: begin
             call _queue_index(in_entry, null, null);
         end if;
     end if;
-    if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most, 2147483647) then
+    if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most) then
         call _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
         set out_outcome = 'dead';
         leave nack;
@@ -61,7 +64,7 @@ nack: begin
         call _queue_end(in_entry, null, null, in_now);
         leave nack;
     end if;
-    if v_delay is null and v_counts and v_backoff > 0 then
+    if v_delay is null and v_counts and v_error is not null then
         set v_delay = least(v_backoff * pow(v_factor, least(v_attempts - 1, 100)), v_longest) * (1 - v_jitter * rand());
     end if;
     set v_at = in_now + coalesce(v_delay, 0) * 1000000;

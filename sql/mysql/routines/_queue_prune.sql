@@ -15,6 +15,7 @@ begin
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
     call _queue_expire(v_now, greatest(v_left, 1), v_rows);
     set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_groups_due(v_now, v_rows);
     call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
     if @pyqueue_own then
         call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions

@@ -4,7 +4,7 @@ create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80
     in in_payload_bytes longblob, in in_options longtext character set utf8mb4, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_scheduled_at bigint,
     out out_outcome varchar(10) character set utf8mb4)
     comment 'Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
-in_payload, in_payload_bytes: exactly one of the two. The other parameters, the result, the errors and the locks are those of
+in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the errors and the locks are those of
 queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
@@ -17,6 +17,9 @@ push: begin
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
+    if in_payload_bytes is null then
+        set in_payload = coalesce(in_payload, 'null');
+    end if;
     call _queue_check_kind(in_kind, 95, 'kind');
     set out_key = in_key;
     if in_key is null then

@@ -16,6 +16,9 @@ begin
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 95, 'kind');
+    if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
+        set in_messages = '[]';
+    end if;
     call _queue_check_messages(in_messages);
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0

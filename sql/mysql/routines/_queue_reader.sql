@@ -10,11 +10,11 @@ differs: the result is out_matcher, out_events and out_place. In the caller''s t
 begin
     declare v_from, v_events, v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_last bigint;
+    declare v_ended varchar(10) character set utf8mb4;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
-    if in_name is null or char_length(in_name) not between 1 and 255 then
-        call _queue_fail('PQ001', 'name', in_name, 'must have 1 to 255 characters');
-    elseif v_pattern then
+    call _queue_check_kind(in_name, 255, 'name');
+    if v_pattern then
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
     end if;
@@ -26,6 +26,13 @@ begin
     end if;
     call _queue_events(in_options, v_events);
     select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader;
+    set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
+    if v_ended is not null and not v_events <=> out_events and not exists (
+        select 1 from queue_kind k where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
+        and not exists (select 1 from queue_log l where out_matcher is null and l.p_kind = in_name)
+        and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name) then
+        call _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
+    end if;
     if v_name is null then
         if v_from = 'now' and in_own then
             call _queue_log_horizon(in_now, out_place);
@@ -34,6 +41,10 @@ begin
             call _queue_log_known(in_own, in_now, in_name, out_matcher, '', 0, 1, v_last, out_place);
         else
             call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
+        end if;
+        if v_from = 'now' then -- what was last may have been pruned, and is nothing that it misses
+            call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed', coalesce(out_place, 0), v_last);
+            set out_place = coalesce(v_last, out_place);
         end if;
         insert into queue_reader (reader, name, matcher, events, position, created_at)
         values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)

@@ -9,6 +9,7 @@ differs: what another transaction has locked isn''t ready: it may go on for long
 no waiting. It says nothing of the future: nobody listens here.'
 begin
     declare v_found, v_until bigint;
+    declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_limit int;
     declare v_rate decimal(30,6);
     declare v_paused, v_slotted boolean default false;
@@ -37,6 +38,16 @@ begin
                 where d.p_kind = in_kind and d.due_at between 0 and in_now
                 order by d.due_at limit 1 for update skip locked;
             end if;
+        end if;
+    end if;
+    if v_found is null and not v_paused and v_until is null then -- a reserve looks whether all is done
+        select min(d.group_name) into v_due from queue_group_due d;
+        if v_due is not null then
+            select min(l.entry) into v_found
+            from (
+                select 1 as entry
+                from queue_group_due d straight_join queue_group g force index (primary) on g.group_name = d.group_name
+                where in_kind in (g.then_kind, g.fail_kind) limit 1 for update /*!80000 of g */ skip locked) l;
         end if;
     end if;
     set out_ready = v_found is not null;

@@ -2,13 +2,19 @@ drop procedure if exists _queue_receipts;
 delimiter $$
 create procedure _queue_receipts(in in_receipts longtext character set utf8mb4, out out_list longtext character set utf8mb4, out out_number int)
     comment 'Takes an array of receipts apart.
-in_receipts: a JSON array of what queue_reserve answered, at most 10000.
+in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
 Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
 in the order of the entries, which is the order in which every routine locks rows.
-Errors: PQ005 with the first that has another form.'
+Errors: PQ005 with the first that has another form; PQ003 for JSON that no server could hold.'
 begin
     declare v_bad longtext character set utf8mb4;
-    if json_valid(in_receipts) is not true or json_type(in_receipts) <> 'ARRAY' or json_length(in_receipts) > 10000 then
+    if in_receipts is null or length(in_receipts) < 99 and in_receipts regexp '^[[:space:]]*null[[:space:]]*$' then
+        set in_receipts = '[]';
+    end if;
+    if locate('{', in_receipts) > 0 or locate('[', in_receipts, 2) > 0 then -- no array of receipts has these
+        call _queue_check_json(in_receipts, 'PQ003', 'receipts');
+    end if;
+    if not json_valid(in_receipts) or json_type(in_receipts) <> 'ARRAY' or json_length(in_receipts) > 10000 then
         call _queue_fail('PQ005', 'receipts', in_receipts, 'must be a JSON array of at most 10000 receipts');
     end if;
     set out_number = json_length(in_receipts);

@@ -15,11 +15,9 @@ begin
     declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
-    if in_name is null or char_length(in_name) not between 1 and 100 then
-        call _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
-    end if;
     call _queue_check_kind(in_name, 100, 'name');
     call _queue_check_kind(in_kind, 95, 'kind');
+    set in_payload = coalesce(in_payload, 'null');
     call _queue_check_payload(in_payload, 'payload');
     call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
         'delay_seconds,priority,headers,max_attempts'), 'options');

@@ -39,7 +39,7 @@ begin
             call _queue_follow_slots(v_kind, v_key, v_semaphores);
         end if;
         call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
-        call _queue_forget(in_entry);
+        call _queue_end(in_entry, 'moved', v_kind, in_now);
     end if;
 end $$
 delimiter ;

@@ -9,8 +9,9 @@ a JSON array of their entries. out_seed: what their secrets are made of, see _qu
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due bigint;
-    declare v_timeout decimal(20,6) default 300;
-    declare v_most int default 2147483647;
+    declare v_timeout decimal(20,6);
+    declare v_none decimal(30,6);
+    declare v_most int;
     declare v_special, v_keeps, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_bounds int default json_length(@pyqueue_bounds, v_path);
@@ -22,10 +23,13 @@ begin
         call queue_now(v_now);
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
-        select k.timeout_seconds, coalesce(k.max_attempts, v_most), k.paused or k.payload_shape is not null or k.expires_seconds is not null
+        select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null or k.expires_seconds is not null
                 or k.semaphores or k.max_reserved is not null or k.rate_per_second is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0
         into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
+        if v_most is null then
+            call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+        end if;
         if v_landed is not null or v_special then
             set v_done = false;
         elseif v_bounds = 11 then
@@ -47,6 +51,10 @@ begin
                 end if;
             end if;
         end if;
+    end if;
+    if v_done and out_entry is null then
+        call _queue_groups_due(v_now, v_due);
+        set v_done = v_due = 0;
     end if;
     if not v_done then
         call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);

@@ -7,10 +7,10 @@ in_kind: the settings of the kind. in_max: how many messages. in_now: the time o
 in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
 Result and locks: those of queue_reserve.'
 begin
-    declare v_now, v_until bigint;
+    declare v_now, v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit int;
-    declare v_rate decimal(30,6);
+    declare v_most, v_number, v_expired, v_limit, v_part int;
+    declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
@@ -22,16 +22,19 @@ begin
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_worker(v_worker);
-    select k.timeout_seconds, k.max_attempts, k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds,
+    call _queue_check_key(v_worker, 'worker');
+    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds,
         k.semaphores, k.max_reserved, k.rate_per_second
     into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
+    if v_most is null then
+        call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+    end if;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
         call _queue_where(in_options, v_where);
         call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
     end if;
-    set v_until = v_now + coalesce(v_given, v_timeout, 300) * 1000000;
+    set v_until = v_now + coalesce(v_given, v_timeout) * 1000000;
     set out_entry = null, out_entries = null;
     if @pyqueue_seed is null then
         call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
@@ -40,13 +43,14 @@ begin
         call _queue_use(in_kind, v_expires, v_now);
     end if;
     if not v_paused and coalesce(v_limit, v_rate) is not null then
-        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots);
+        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
     end if;
     if not v_paused and v_max > 0 then
+        call _queue_groups_due(v_now, v_looked);
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, coalesce(v_most, 2147483647), v_shape, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number, v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
@@ -56,7 +60,7 @@ begin
             end if;
         end if;
         if v_rate is not null then
-            call _queue_permit_used(in_kind, v_rate, v_number);
+            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);

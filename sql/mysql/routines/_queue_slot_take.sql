@@ -8,9 +8,9 @@ in_entries: a JSON array of their entries, in the order of delivery, locked alre
 locked no semaphore before. in_now: the time of the call.
 out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired holds went to wait.
 out_more: false: others are left as they are, and to take more would find them again.
-Locks: the semaphores, in the order of their names; where it isn''t the first time, what others have locked is left.
+Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the first time, what others have locked is left.
 differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
-begin
+slots: begin
     declare v_entry bigint;
     declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -21,6 +21,13 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.place;
     declare continue handler for not found set v_done = true;
+    if in_first and @pyqueue_slot_names is null then
+        call _queue_slot_promised(in_entries, in_until, v_done);
+        if v_done then
+            set out_entries = in_entries, out_number = json_length(in_entries), out_expired = 0, out_more = true;
+            leave slots;
+        end if;
+    end if;
     set out_entries = null, out_number = 0, out_expired = 0, out_more = true, v_all = coalesce(@pyqueue_slot_names, '[]'),
         v_left = coalesce(@pyqueue_slot_entries, '[]'), @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
     open c;

@@ -12,19 +12,20 @@ begin
     declare v_bad longtext character set utf8mb4;
     declare v_found int;
     declare v_special boolean;
-    if json_valid(in_parts) is not true or json_type(in_parts) <> 'ARRAY' then
+    if in_parts is not null then
+        call _queue_check_json(in_parts, 'PQ003', 'parts');
+    end if;
+    if in_parts is null or json_type(in_parts) <> 'ARRAY' then
         call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
     end if;
-    select min(j.one), sum(j.messages) into v_bad, v_expected
-    from (
+    select min(j.one), sum(j.messages) into v_bad, v_expected from (
         select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$' and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
         from json_table(in_parts, '$[*]' columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
             messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
     if v_bad is not null then
         call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;
-    select count(distinct l.part) into v_found
-    from (
+    select count(distinct l.part) into v_found from (
         select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part
         order by p.part limit 1000000000 for update /*!80000 of p */) l;
     if v_found <> json_length(in_parts) then
@@ -36,11 +37,13 @@ begin
         and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
             or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
         and if(s.payload_bytes is not null, s.payload is null,
-            json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31
+            if(length(s.payload) > 65535 or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
+                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31) -- MySQL reads 100 levels
             and (locate('\\', s.payload) = 0
                 or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
-        and if(s.headers is null, true, json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT' and locate('"', s.headers) > 0
-            and locate('{', s.headers, 2) = 0 and locate('[', s.headers) = 0 and locate('\\', s.headers) = 0
+        and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
+            and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
+                json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
             /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
         and coalesce(s.priority between -32768 and 32767, true)
         and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),

@@ -8,19 +8,22 @@ out_acked, out_failed, out_lost, out_published: its result.'
 begin
     declare v_now bigint;
     declare v_whole, v_done boolean default false;
-    declare v_number, v_part int;
+    declare v_number int;
     declare v_list, v_receipts longtext character set utf8mb4;
+    declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcomes longtext character set ascii;
     declare c cursor for
-        select p.part from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.part;
+        select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
     call _queue_check_batch('stream', in_stream, in_batch);
-    call _queue_check_options(in_options, 'parts,failed,whole', 'options');
+    call _queue_check_options(in_options, 'parts,failed,whole,run,job', 'options');
     call _queue_boolean(in_options, 'whole', v_whole);
     call queue_now(v_now);
-    call _queue_batch_done(in_stream, in_batch, v_now, out_new);
+    call _queue_text(in_options, 'run', v_run);
+    call _queue_text(in_options, 'job', v_job);
+    call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, out_new);
     set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0;
     if out_new then
-        call _queue_stream_held(in_stream, in_batch, v_list, v_number);
+        call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
         call _queue_lock(v_list);
         if json_contains_path(in_options, 'one', '$.parts') then
             call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
@@ -32,14 +35,12 @@ begin
         parts: loop
             begin
                 declare continue handler for not found set v_done = true;
-                fetch c into v_part;
+                fetch c into v_receipts;
             end;
             if v_done then
                 leave parts;
             end if;
-            select coalesce(p.receipts, '[]') into v_receipts from queue_stream_part p
-            where p.stream = in_stream and p.batch = in_batch and p.part = v_part;
-            call _queue_ack_many(v_receipts, null, v_outcomes);
+            call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
             set out_acked = out_acked + char_length(replace(v_outcomes, 'l', ''));
         end loop;
         close c;
@@ -47,6 +48,8 @@ begin
         if v_whole and out_lost > 0 then
             call _queue_fail('PQ004', 'batch', in_batch, concat(out_lost, ' of its messages are no longer held for it'));
         end if;
+        delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
+        where p.stream = in_stream and p.batch <= in_batch;
         delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
     end if;
 end $$

@@ -1,17 +1,20 @@
 drop procedure if exists _queue_stream_held;
 delimiter $$
-create procedure _queue_stream_held(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, out out_list longtext character set utf8mb4, out out_number int)
-    comment 'What a batch has reserved.
-in_stream, in_batch: those of queue_stream_reserve.
+create procedure _queue_stream_held(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_batch bigint, out out_list longtext character set utf8mb4, out out_number int)
+    comment 'What a read, or all reads of a batch, were handed out.
+in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
 out_list: a JSON array of [entry, secret], in the order of the entries. out_number: how many.'
 begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select coalesce(json_arrayagg(json_array(s.entry, s.secret)), '[]'), count(*) into out_list, out_number
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret
-        from queue_stream_part p
-            straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) r
-        where p.stream = in_stream and p.batch = in_batch
+        from (
+            select p.receipts from queue_stream_part p where p.source = in_source
+            union all
+            select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch) h
+            straight_join json_table(h.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) r
         order by 1 limit 1000000000) s;
 end $$
 delimiter ;

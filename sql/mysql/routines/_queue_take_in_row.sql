@@ -13,6 +13,7 @@ begin
     declare v_at, v_entry bigint;
     declare v_error text character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
+    declare v_stored json;
     select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at, i.attempts,
         i.max_attempts
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
@@ -25,6 +26,13 @@ begin
     if v_error is not null then
         if v_key is null then
             call _queue_key(in_now, v_key);
+        end if;
+        begin -- what can't be JSON here is kept as bytes
+            declare exit handler for 3151, 3157 set v_bytes = v_payload, v_payload = null;
+            set v_stored = v_payload;
+        end;
+        if v_bytes is null then
+            set v_payload = coalesce(v_payload, 'null');
         end if;
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at, v_outcome);
         if v_outcome = 'created' then

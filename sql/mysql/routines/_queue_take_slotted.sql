@@ -8,8 +8,9 @@ in_until: when the holds end. in_where: what they must match, see _queue_where; 
 Locks: the semaphores besides, see _queue_slot_take.
 differs: PostgreSQL has _queue_reserve_slotted and _queue_pop_slotted.'
 begin
-    declare v_entries, v_new longtext character set utf8mb4;
-    declare v_number, v_expired, v_ends, v_rounds, v_left int default 0;
+    declare v_entries, v_new, v_payload longtext character set utf8mb4;
+    declare v_misfit varchar(500) character set utf8mb4;
+    declare v_number, v_expired, v_ends, v_rounds, v_left, v_place int default 0;
     declare v_woken bigint;
     declare v_looked boolean default false;
     declare v_more boolean default true;
@@ -29,8 +30,17 @@ begin
                 if v_ends > 0 then
                     iterate rounds;
                 end if;
-            elseif in_shape is not null then
-                leave rounds;
+            else -- what is past its deliveries is left out below
+                set v_place = if(in_shape is null, 0, json_length(v_entries));
+                while v_place > 0 do
+                    set v_place = v_place - 1, v_misfit = null;
+                    select q.payload into v_payload from delayed_queue q
+                    where q.entry = cast(json_extract(v_entries, concat('$[', v_place, ']')) as signed);
+                    call _queue_misfit(in_shape, v_payload, v_misfit);
+                    if v_misfit is not null then
+                        set v_entries = json_remove(v_entries, concat('$[', v_place, ']'));
+                    end if;
+                end while;
             end if;
         end if;
         -- what was found before may be found again: it is held only at the end

@@ -5,12 +5,13 @@ create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80
 in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many rows, about
 twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed too.'
 begin
-    declare v_folded bigint;
+    declare v_folded, v_looked bigint;
     declare v_reaped longtext character set utf8mb4;
     declare v_pruned bigint;
     if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
         call _queue_prune_terms(10 * in_max, v_pruned);
     end if;
+    call _queue_groups_due(in_now, v_looked);
     call _queue_reap(in_now, 100, v_reaped);
     if rand() < 0.01 then
         call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune

@@ -12,6 +12,7 @@ begin
     elseif not in_own then
         rollback to savepoint pyqueue_begin;
     end if;
-    set @pyqueue_own = null, @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
+    set @pyqueue_own = null, @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null,
+        @pyqueue_bounds = '{}', @pyqueue_places = '{}'; -- they may be why it failed
 end $$
 delimiter ;

@@ -2,7 +2,7 @@ drop procedure if exists queue_ack_many;
 delimiter $$
 create procedure queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'The work of many messages is done: queue_ack for each, in one statement.
-in_receipts: a JSON array of at most 10000 receipts. in_options: as in queue_ack, for each of them.
+in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
 Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is lost the second time.
 Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
 Locks: as queue_ack, all in the order of their entries.'

@@ -2,10 +2,10 @@ drop procedure if exists queue_define;
 delimiter $$
 create procedure queue_define(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_options longtext character set utf8mb4)
-    comment 'Sets how a kind behaves; what isn''t given stays as it is, and null brings the default back.
-in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, default null: for
-ever); backoff_seconds (0 to a year, default 0), backoff_factor (1 to 100, default 2), backoff_max_seconds (default 3600) and
-jitter (0 to 1, default 0): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused); dedup_seconds (0 to
+    comment 'Sets how a kind behaves; what isn''t given stays as it is, and null brings the default back, but for max_attempts.
+in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, after which
+a message is a dead letter; default 25, null: for ever); backoff_seconds (0 to a year, default 1), backoff_factor (1 to 100, default 2),
+backoff_max_seconds (default 3600) and jitter (0 to 1, default 0.2): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused); dedup_seconds (0 to
 10 years, default 0): for how long a push still ignores the key of a message that was acked, popped or moved away;
 history_seconds (0 to 10 years, default 0): for how long what has ended stays in queue_history; payload_shape (default null): an object
 of required fields and their types, string, number, integer, boolean, object or array, which payloads have to fit; expires_seconds (1 to 10

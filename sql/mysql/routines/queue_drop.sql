@@ -36,7 +36,9 @@ begin
                 set v_free = null;
                 select q.entry into v_free from delayed_queue q
                 where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
-                call _queue_forget(v_free);
+                if v_free is not null then
+                    call _queue_discard(v_free, null, v_now);
+                end if;
             end loop;
             close c;
             select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)

@@ -1,6 +1,6 @@
 drop procedure if exists queue_extend;
 delimiter $$
-create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds decimal(30,6))
+create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds double)
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
 Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
@@ -30,7 +30,7 @@ begin
                 call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
                 set v_found = if(v_outcome = 'e', v_found, null);
             else
-                update delayed_queue q set q.scheduled_at = v_now + in_seconds * 1000000 where q.entry = v_found;
+                update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed) where q.entry = v_found;
             end if;
             call _queue_commit(v_own);
             leave again;

@@ -1,8 +1,8 @@
 drop procedure if exists queue_extend_many;
 delimiter $$
-create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds decimal(30,6))
+create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds double)
     comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
-in_receipts: a JSON array of at most 10000 receipts. in_seconds: 0 to a year (31536000).
+in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
 Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
 Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
 Locks: the messages, in the order of their entries.'
@@ -30,7 +30,7 @@ begin
             call queue_now(v_now);
             call _queue_receipts(in_receipts, v_list, v_number);
             call _queue_check_seconds(in_seconds);
-            set v_until = v_now + in_seconds * 1000000;
+            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
             set v_outcomes = repeat('l', v_number), v_slots = null;
             open c;
             messages: loop

@@ -4,8 +4,8 @@ create procedure queue_get(in in_kind text character set utf8mb4 collate /*!8001
     in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds, and state: scheduled, ready, reserved, expired, waiting (in
-line for something else than time); no row where there is none.
+Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something else than time);
+and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No row where there is no message.
 Errors: PQ001 for kind and key.
 Locks: none.'
 begin
@@ -20,7 +20,7 @@ begin
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
             when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
-            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
+            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
     from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     call _queue_commit(v_own);
 end $$

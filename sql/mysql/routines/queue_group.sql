@@ -22,7 +22,7 @@ Result: group_name; state: open, closed, done, failed; members, done: how many. 
 Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
 Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a group of
 a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is the last: then
-the next queue_prune finishes the group.
+whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and queue_wait and queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
 begin
     declare v_own boolean;

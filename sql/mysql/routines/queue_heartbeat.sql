@@ -7,11 +7,12 @@ in_worker: the name that it reserves with, 1 to 200 characters; its own for the 
 died isn''t taken for what the next one holds. in_options: timeout_seconds (1 to 86400, default 30): dead when silent for so long; kinds
 (a JSON array of 1 to 100 kinds, default null): where it holds messages, so that not all have to be looked through; info (string keys,
 scalar values): what people should see of it; session (true: it is alive as long as this session is, silent or not; for a session of its own, behind
-no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts). What isn''t given stays as it
+no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts); upkeep (false: never one that
+"reaps"; default true). What isn''t given stays as it
 is, but for session, which is to be given in each call; null brings the default back.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL where it is alive by
-its session or has left; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
-them may be the one that dies.
+its session or has left; reaps: whether it is one of the two that should call queue_reap every second, and queue_tick and queue_prune now and then, being
+the two living ones with upkeep that registered first: two, for one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
 Locks: the worker, and with session a lock of the session, in its end the sign that the worker is gone.
 Where the idea comes from: the workers of Chapman, which have an identity.

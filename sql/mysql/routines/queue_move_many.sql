@@ -2,7 +2,7 @@ drop procedure if exists queue_move_many;
 delimiter $$
 create procedure queue_move_many(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
-in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}. in_options: move options for all; those of
+in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move options for all; those of
 a move win.
 Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the second
 time.

@@ -2,10 +2,10 @@ drop procedure if exists queue_nack;
 delimiter $$
 create procedure queue_nack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Gives a message back for a later try; a nack of the last delivery it may have (max_attempts) makes it a dead letter.
-in_receipt: what queue_reserve answered. in_options: delay_seconds (0 to a year; default the backoff of the kind:
-backoff_seconds * backoff_factor ^ (attempts - 1), at most backoff_max_seconds, less up to the share jitter of it at random);
-error (a text, kept with the last ten); payload (a new JSON payload); final (true: dead at once); count (false: the delivery
-doesn''t count: a snooze, a shutdown; then there is no backoff).
+in_receipt: what queue_reserve answered. in_options: delay_seconds (0 to a year; default with an error the backoff of the kind:
+backoff_seconds * backoff_factor ^ (attempts - 1), at most backoff_max_seconds, less up to the share jitter of it at random; default without an
+error 0); error (a text, kept with the last ten: it failed); payload (a new JSON payload); final (true: dead at once); count (false: the
+delivery doesn''t count: a snooze, a shutdown; then there is no backoff).
 Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes its
 place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.

@@ -2,7 +2,7 @@ drop procedure if exists queue_nack_many;
 delimiter $$
 create procedure queue_nack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Gives many messages back: queue_nack for each, in one call.
-in_receipts: a JSON array of at most 10000 receipts. in_options: those of queue_nack, for all.
+in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
 Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second time.
 Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
 Locks: as queue_nack, in the order of the entries.'

@@ -5,7 +5,7 @@ create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!800
     comment 'Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
 queue_reserve; what stands before those that match is read, whatever index the kind has.
-Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
+Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: what is ready or held in its
 place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.
@@ -29,7 +29,7 @@ begin
         q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
             when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
-            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state
+            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
     from (
         (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
                 if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn, coalesce(e.ready_at, e.due_at) as place

@@ -4,7 +4,7 @@ create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!8001
     comment 'Takes ready messages of a kind and removes them: at most once, there is no way back.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
 queue_reserve.
-Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
+Result: the columns of each message as it was and errors (see queue_get), times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn''t matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
@@ -20,7 +20,7 @@ begin
     call queue_now(v_now);
     call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by
+        q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by, q.errors
     from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     order by j.place for update /*!80000 of q */;

@@ -38,6 +38,7 @@ begin
                 call _queue_key(v_now, v_key);
             end if;
             call _queue_check_key(v_key, 'key');
+            set in_payload = coalesce(in_payload, 'null');
             call _queue_check_payload(in_payload, 'payload');
             call _queue_subscribed(in_topic, v_list);
             open c;

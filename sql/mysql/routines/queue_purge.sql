@@ -10,7 +10,6 @@ Locks: the messages; what others have locked is left.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;
-    declare v_keeps boolean;
     declare v_now, v_entry bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_purged bigint;
@@ -28,8 +27,6 @@ begin
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
-            set v_keeps = false;
-            select k.history_seconds > 0 or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
             set v_purged = 0;
             open c;
             messages: loop
@@ -40,11 +37,7 @@ begin
                 if v_done then
                     leave messages;
                 end if;
-                if v_keeps then
-                    call _queue_discard(v_entry, v_now);
-                else
-                    call _queue_forget(v_entry);
-                end if;
+                call _queue_discard(v_entry, 'removed', v_now);
                 set v_purged = v_purged + 1;
             end loop;
             close c;

@@ -5,7 +5,7 @@ create procedure queue_push(in in_kind text character set utf8mb4 collate /*!800
     comment 'Puts one message into a kind.
 in_kind: the kind, 1 to 95 characters. in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While a message of
 that key is in that kind, and for dedup_seconds of the kind after it was acked, popped or moved away, a second push is no
-second message. in_payload: JSON, at most 31 levels deep, with the fields that payload_shape of the kind wants.
+second message. in_payload: JSON, at most 31 levels deep, with the fields that payload_shape of the kind wants; NULL: its null.
 in_options: delay_seconds (0 or more) or scheduled_at (microseconds since 1970, or ISO 8601 with an offset): the delivery
 time, default now; priority (-32768 to 32767, higher first, default 0); headers (string keys, scalar values); attempts
 (deliveries it has behind it, default 0); max_attempts (deliveries it may have, default that of the kind); on_duplicate,

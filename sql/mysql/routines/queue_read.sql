@@ -8,7 +8,8 @@ topics, of whose copies each comes once, however many of its kinds are logged, a
 in_reader: whose place it is, 1 to 200 characters; its first read registers it. in_max_messages: how many events at the most, 1 to 10000,
 NULL: 1. in_options: from: oldest (the default: all that is kept) or now, where a new reader begins; events: an array of what it wants to
 see, for this read and the next ones (default pushed and replaced, which are messages): pushed; replaced, by a push with on_duplicate;
-acked, popped, moved, dead, removed, which have no payload.
+acked, popped, moved, dead, removed, which have no payload and stand under the name of their kind alone: who reads a topic, or a
+pattern that no defined kind fits, is refused them.
 Result: a row an event, in the order of the log, which is the same for all: position, for queue_read_ack; event; topic, where it
 was published; p_kind, p_key, entry; payload or payload_bytes, headers; to_kind, where it was moved or buried; created_at, microseconds.
 The messages of a transaction come when it has committed, in one order for all readers: nobody is shown a position before what

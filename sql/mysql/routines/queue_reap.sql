@@ -16,7 +16,7 @@ Where the idea comes from: the workers of Chapman, which have an identity.'
 begin
     declare v_tries int default 0;
     declare v_own boolean;
-    declare v_now bigint;
+    declare v_now, v_looked bigint;
     declare v_reaped longtext character set utf8mb4;
     again: loop
         begin
@@ -24,6 +24,7 @@ begin
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
+            call _queue_groups_due(v_now, v_looked);
             call _queue_reap(v_now, 1000, v_reaped);
             call _queue_slot_sweep(v_now);
             call _queue_commit(v_own);

@@ -3,8 +3,9 @@ delimiter $$
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max_messages bigint)
     comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0,
-at the end of the lines of their order keys.
+at the end of the lines of their order keys. The dead letter has ended by that: it counts as moved, in history and log too.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
+Of those that came from the same key the first in that order goes.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines; what others hold or have locked stays.'
@@ -20,11 +21,11 @@ begin
             declare c cursor for
                 select d.entry
                 from (
-                    select q.entry, q.source_key, q.source_kind from delayed_queue q force index (delayed_queue_key)
+                    select q.entry, q.source_key, q.source_kind, q.p_key from delayed_queue q force index (delayed_queue_key)
                     where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
                         and (q.reserved_at is null or q.scheduled_at <= v_now)
                     order by q.p_kind, q.p_key limit v_most for update skip locked) d
-                order by d.source_key, d.source_kind;
+                order by d.source_key, d.source_kind, d.p_key;
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);

@@ -27,7 +27,7 @@ begin
             if v_held then
                 set v_outcome = 'held';
             elseif v_entry is not null then
-                call _queue_discard(v_entry, v_now);
+                call _queue_discard(v_entry, 'removed', v_now);
                 set v_outcome = 'removed';
             end if;
             call _queue_commit(v_own);

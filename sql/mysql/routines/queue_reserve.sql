@@ -7,7 +7,7 @@ the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; def
 object, at most 16 values): only messages whose payload or headers contain it, see _queue_where. Without filter_index of the kind
 that reads what stands before them.
 Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
-this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want. No row where nothing is
+this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want; and errors, see queue_get. No row where nothing is
 ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
 Strict priority can starve what is low.
 A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
@@ -36,14 +36,14 @@ begin
     -- by its secret: what was held for a millisecond may be somebody else's now
     if v_entry is null and v_entries is not null then
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
         from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.secret = unhex(left(sha2(concat(v_seed, q.entry), 256), 32))
         order by j.place;
     else -- the most frequent call, without a set
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
         from delayed_queue q
         where q.entry = v_entry and q.secret = unhex(left(v_seed, 32));
     end if;

@@ -16,9 +16,7 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            if char_length(in_job) between 1 and 200 is not true then
-                call _queue_fail('PQ001', 'job', in_job, 'must have 1 to 200 characters');
-            end if;
+            call _queue_check_key(in_job, 'job');
             set v_removed = 0;
             parts: loop
                 set v_part = null;

@@ -3,11 +3,11 @@ delimiter $$
 create procedure queue_stage_publish(in in_parts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is taken is ignored.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-in_options: query and batch (a number that only goes up): what names this work, so that the same batch is published once.
+in_options: query and batch (a number that only goes up): what names this work, so that the same batch is published once; run and job: as in queue_stream_commit.
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how many were
 published, those whose keys are taken among them.
 Errors: PQ001 for parts, query and batch, PQ002 for options, PQ004 where a part isn''t there (published before, aborted, past its day, lost
-in a crash of the server) or has not so many messages; for a message the error of a push, naming its key.
+in a crash of the server) or has not so many messages, or where another job of the same run has done the batch; for a message the error of a push, naming its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.
 differs: messages of one time are delivered in the order of their keys.'
@@ -15,7 +15,7 @@ begin
     declare v_own boolean;
     declare v_tries int default 0;
     declare v_now, v_batch, v_messages bigint;
-    declare v_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_new boolean default true;
     again: loop
         begin
@@ -23,12 +23,14 @@ begin
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
-            call _queue_check_options(in_options, 'query,batch', 'options');
+            call _queue_check_options(in_options, 'query,batch,run,job', 'options');
             call _queue_text(in_options, 'query', v_query);
             call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
             if v_query is not null or v_batch is not null then
                 call _queue_check_batch('query', v_query, v_batch);
-                call _queue_batch_done(v_query, v_batch, v_now, v_new);
+                call _queue_text(in_options, 'run', v_run);
+                call _queue_text(in_options, 'job', v_job);
+                call _queue_batch_done(v_query, v_batch, v_now, v_run, v_job, v_new);
             end if;
             set v_messages = 0;
             if v_new then

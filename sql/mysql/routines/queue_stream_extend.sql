@@ -1,10 +1,11 @@
 drop procedure if exists queue_stream_extend;
 delimiter $$
-create procedure queue_stream_extend(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_seconds decimal(30,6))
-    comment 'Keeps the holds of a batch: queue_extend for every message that its parts have reserved.
-in_stream, in_batch: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
-Result: extended and lost: how many messages.
-Errors: PQ001 for stream, batch and seconds.
+create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double)
+    comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever asks first, the
+read itself if it is done again before anybody else comes.
+in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+Result: extended and lost: how many messages; none of both once the batch is committed.
+Errors: PQ001 for source and seconds.
 Locks: the messages, in the order of their entries.'
 begin
     declare v_own boolean;
@@ -19,10 +20,10 @@ begin
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
-            call _queue_check_batch('stream', in_stream, in_batch);
+            call _queue_check_kind(in_source, 230, 'source');
             call _queue_check_seconds(in_seconds);
-            set v_until = v_now + in_seconds * 1000000;
-            call _queue_stream_held(in_stream, in_batch, v_list, v_number);
+            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+            call _queue_stream_held(in_source, null, null, v_list, v_number);
             call _queue_lock(v_list);
             select coalesce(sum(q.semaphores is null), 0) into v_extended
             from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r

@@ -3,12 +3,14 @@ delimiter $$
 create procedure queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
     in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'queue_reserve for one part of a batch: who asks again for the same part gets the same messages, as far as they are still held for it,
-and no others. So a task that fails is run again, and a batch is replayed. queue_stream_commit ends the batch.
+and no others, whatever it wants to take now. So a task that fails is run again, and a batch is replayed. queue_stream_commit ends the batch.
 in_stream: what names the reader, 1 to 200 characters; its first 160 and the batch and the part are the worker. in_batch: the number of
-the batch, they only go up. in_part: the part of it, from 0. in_kind, in_max_messages and in_options: those of queue_reserve.
+the batch, they only go up. in_part: the part of it, from 0. in_kind and in_max_messages: those of queue_reserve. in_options: those of
+queue_reserve, and source: what names the read, where a batch has several (the stream and the batch, with / between); plan: what queue_stream_plan answered for it:
+refused where it was planned again since; follows: true: a part that goes on where the one before it was full, and is empty where it wasn''t.
 Result: that of queue_reserve; no row where the batch is committed already.
-Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options.
-Locks: as queue_reserve; a second call for the same part waits for the first.
+Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
+Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.'
 begin
     declare v_own boolean;
@@ -25,7 +27,7 @@ begin
         end;
     end loop;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt
+        q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
     from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
         place int path '$[2]')) r
         straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)

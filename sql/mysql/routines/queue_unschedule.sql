@@ -4,6 +4,7 @@ create procedure queue_unschedule(in in_name text character set utf8mb4 collate 
     comment 'Ends a schedule. What it has pushed stays.
 in_name: its name.
 Result: changed: false where there was none of that name.
+Errors: PQ001 for name.
 Locks: the schedule.'
 begin
     declare v_own boolean;
@@ -14,6 +15,7 @@ begin
             declare exit handler for 1213 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
+            call _queue_check_kind(in_name, 100, 'name');
             select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
             delete r from queue_recurring r where r.name = in_name;
             call _queue_commit(v_own);

@@ -1,6 +1,6 @@
 drop procedure if exists queue_wait;
 delimiter $$
-create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds decimal(30,6))
+create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds double)
     comment 'Waits until a message of one of the kinds may be taken.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string. in_timeout_seconds: how long at the most, 0 to 300; NULL: 5.
 Result: p_kind: the first of the kinds that may have something, which others may be about to take; no row where the time is over.
@@ -33,10 +33,10 @@ begin
             call _queue_wait_end();
             call _queue_wait_kinds(in_kinds, v_kinds, v_number, v_lock);
             if in_timeout_seconds not between 0 and 300 then
-                call _queue_fail('PQ001', 'timeout_seconds', trim(trailing '.' from trim(trailing '0' from in_timeout_seconds)),
+                call _queue_fail('PQ001', 'timeout_seconds', in_timeout_seconds,
                     'must be a number from 0 to 300');
             end if;
-            set v_start = v_look, v_until = v_look + coalesce(in_timeout_seconds, 5) * 1000000;
+            set v_start = v_look, v_until = v_look + cast(round(coalesce(in_timeout_seconds, 5) * 1000000) as signed);
         end if;
         call _queue_ready_kind(v_kinds, v_number, v_kind);
         call _queue_ticks(v_now);

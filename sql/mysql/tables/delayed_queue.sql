@@ -82,4 +82,4 @@ create table if not exists delayed_queue (
     key delayed_queue_due (p_kind, due_at), -- serves: queue_reserve (what has come due), queue_peek
     constraint delayed_queue_one_payload check ((payload is null) <> (payload_bytes is null))
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_….';
+    comment 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_…. (pyqueue_sql)';

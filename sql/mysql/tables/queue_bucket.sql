@@ -7,4 +7,4 @@ create table if not exists queue_bucket (
     spent_at               bigint not null comment 'Until when the tokens of this part are spent, in nanoseconds.',
     primary key (p_kind, part) -- serves: queue_reserve, queue_pop
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop.';
+    comment 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop. (pyqueue_sql)';

@@ -16,4 +16,4 @@ create table if not exists queue_count (
     expired                bigint,
     primary key (id)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats.';
+    comment 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats. (pyqueue_sql)';

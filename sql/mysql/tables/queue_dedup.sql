@@ -6,4 +6,4 @@ create table if not exists queue_dedup (
     primary key (p_kind, p_key), -- serves: queue_push
     key queue_dedup_ended (p_kind, ended_at) -- serves: queue_prune
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define.';
+    comment 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define. (pyqueue_sql)';

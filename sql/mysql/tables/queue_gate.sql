@@ -5,4 +5,4 @@ create table if not exists queue_gate (
     id int not null,
     primary key (id)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Empty, for its metadata lock: calls pass it, an upgrade closes it while it replaces routines.';
+    comment 'Empty, for its metadata lock: calls pass it, an upgrade closes it while it replaces routines. (pyqueue_sql)';

@@ -14,4 +14,4 @@ create table if not exists queue_group_member (
     key queue_group_member_open (group_name, slot, done_at), -- serves: queue_ack (whether one is the last)
     key queue_group_member_group (group_name, member) -- serves: queue_groups, and the results of a group
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Members of groups; look at it through the view queue_groups.';
+    comment 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';

@@ -5,4 +5,4 @@ create table if not exists queue_group_slot (
     slot                   smallint not null,
     primary key (group_name, slot) -- serves: queue_ack
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'What is locked while members of a group end; internal.';
+    comment 'What is locked while members of a group end; internal. (pyqueue_sql)';

@@ -7,4 +7,4 @@ create table if not exists queue_hint (
     primary key (id),
     key queue_hint_kind (p_kind, id) -- serves: queue_reserve
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Bounds of the scan for sessions that have none yet; internal to queue_reserve and queue_pop.';
+    comment 'Bounds of the scan for sessions that have none yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';

@@ -39,4 +39,4 @@ create table if not exists queue_history (
     primary key (p_kind, finished_at, entry), -- serves: queue_prune
     key queue_history_key (p_kind, p_key) -- serves: queue_history (looking back by key)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Messages that have ended, for as long as history_seconds of their kind says. Times are microseconds since 1970-01-01 UTC; queue_timestamp() makes them readable. Select from it as queue_operator.';
+    comment 'Messages that have ended, for as long as history_seconds of their kind says. Times are microseconds since 1970-01-01 UTC; queue_timestamp() makes them readable. Select from it as queue_operator. (pyqueue_sql)';

@@ -13,7 +13,7 @@ create table if not exists queue_inbox (
     payload                longtext
         comment 'The payload as JSON text.',
     payload_bytes          longblob
-        comment 'The payload where it is binary; exactly one of the two is set.',
+        comment 'The payload where it is binary; both NULL: a payload of JSON null.',
     headers                longtext
         comment 'The headers as JSON text; NULL for none.',
     priority               int
@@ -33,4 +33,4 @@ create table if not exists queue_inbox (
     constraint queue_inbox_key check (char_length(p_key) between 1 and 200),
     constraint queue_inbox_payload check (taken or payload_bytes is not null and payload is null or json_valid(payload))
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself.';
+    comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself. (pyqueue_sql)';

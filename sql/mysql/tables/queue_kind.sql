@@ -1,12 +1,12 @@
--- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults.
+-- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see _queue_defaults.
 create table if not exists queue_kind (
     p_kind                 varchar(100) not null,
     timeout_seconds        decimal(20,6) not null default 300,
-    max_attempts           int,
-    backoff_seconds        decimal(20,6) not null default 0,
+    max_attempts           int default 25,
+    backoff_seconds        decimal(20,6) not null default 1,
     backoff_factor         decimal(20,6) not null default 2,
     backoff_max_seconds    decimal(20,6) not null default 3600,
-    jitter                 decimal(20,6) not null default 0,
+    jitter                 decimal(20,6) not null default 0.2,
     dead_letter_kind       varchar(100),
     paused                 boolean not null default false,
     dedup_seconds          decimal(20,6) not null default 0,
@@ -21,4 +21,4 @@ create table if not exists queue_kind (
     log_seconds            decimal(20,6) not null default 0,
     primary key (p_kind) -- serves: every routine
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume.';
+    comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume. (pyqueue_sql)';

@@ -18,4 +18,4 @@ create table if not exists queue_log (
     key queue_log_kind (p_kind, position), -- serves: queue_read (of a kind), queue_prune
     key queue_log_topic (topic, position) -- serves: queue_read (of a topic)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC.';
+    comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';

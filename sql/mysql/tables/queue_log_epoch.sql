@@ -6,4 +6,4 @@ create table if not exists queue_log_epoch (
     id                     bigint not null,
     primary key (floor, id) -- serves: queue_push, queue_read
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Up to where open transactions have not appended to the log; internal.';
+    comment 'Up to where open transactions have not appended to the log; internal. (pyqueue_sql)';

@@ -8,4 +8,4 @@ create table if not exists queue_log_gone (
     primary key (p_kind, name, event, position), -- serves: queue_read (of a kind)
     key queue_log_gone_name (name) -- serves: queue_read (of a topic)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'What the log has no longer; internal.';
+    comment 'What the log has no longer; internal. (pyqueue_sql)';

@@ -6,4 +6,4 @@ create table if not exists queue_log_known (
     noted_at               bigint not null,
     primary key (position, id) -- serves: queue_read
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'How far the log is complete; internal.';
+    comment 'How far the log is complete; internal. (pyqueue_sql)';

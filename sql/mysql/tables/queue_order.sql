@@ -7,4 +7,4 @@ create table if not exists queue_order (
     first                  bigint not null,
     primary key (p_kind, order_key) -- serves: queue_push, queue_ack
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'The first message of each order key; internal.';
+    comment 'The first message of each order key; internal. (pyqueue_sql)';

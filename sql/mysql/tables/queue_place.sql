@@ -8,4 +8,4 @@ create table if not exists queue_place (
     secret                 binary(16),
     primary key (p_kind, slot) -- serves: queue_reserve
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Places for held messages of kinds with max_reserved; internal to queue_reserve.';
+    comment 'Places for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';

@@ -24,4 +24,4 @@ create table if not exists queue_recurring (
     primary key (name), -- serves: queue_schedule, queue_unschedule
     key queue_recurring_next (paused, next_at) -- serves: queue_tick
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'What is pushed again and again; look at it through the view queue_schedules.';
+    comment 'What is pushed again and again; look at it through the view queue_schedules. (pyqueue_sql)';

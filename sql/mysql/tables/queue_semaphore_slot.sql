@@ -7,4 +7,4 @@ create table if not exists queue_semaphore_slot (
     primary key (entry, name), -- serves: queue_ack, queue_extend
     key queue_semaphore_slot_name (name, until) -- serves: queue_reserve (how many are taken, whose hold has expired)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Slots of semaphores that are taken; internal.';
+    comment 'Slots of semaphores that are taken; internal. (pyqueue_sql)';

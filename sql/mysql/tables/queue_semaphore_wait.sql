@@ -7,4 +7,4 @@ create table if not exists queue_semaphore_wait (
     key queue_semaphore_wait_name (name, entry), -- serves: queue_ack (who is next)
     key queue_semaphore_wait_kind (p_kind, name, entry) -- serves: queue_reserve (what waits in a kind), queue_peek
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Messages in line for a semaphore; internal.';
+    comment 'Messages in line for a semaphore; internal. (pyqueue_sql)';

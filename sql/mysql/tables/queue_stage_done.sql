@@ -2,8 +2,10 @@
 create table if not exists queue_stage_done (
     query                  varchar(200) not null,
     batch                  bigint not null,
+    run                    varchar(200),
+    job                    varchar(200),
     done_at                bigint not null,
     primary key (query), -- serves: queue_stage_publish, queue_stream_commit
     key queue_stage_done_at (done_at) -- serves: queue_prune
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'The last batch of each query that is done; a row goes when nothing came for a year.';
+    comment 'The last batch of each query that is done; a row goes when nothing came for a year. (pyqueue_sql)';

@@ -13,4 +13,4 @@ create table if not exists queue_subscription (
     key queue_subscription_words (head, tail), -- serves: queue_publish
     key queue_subscription_kind (p_kind) -- serves: queue_drop
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions.';
+    comment 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions. (pyqueue_sql)';

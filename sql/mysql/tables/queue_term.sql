@@ -8,4 +8,4 @@ create table if not exists queue_term (
     primary key (entry, term), -- serves: queue_push (a replacement), queue_prune
     key queue_term_place (term, place, entry) -- serves: queue_reserve, queue_pop (those with a filter)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal.';
+    comment 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal. (pyqueue_sql)';

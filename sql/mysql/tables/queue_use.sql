@@ -8,4 +8,4 @@ create table if not exists queue_use (
     primary key (id),
     key queue_use_newest (p_kind, used_at) -- serves: queue_reserve, queue_prune
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'When kinds that go when unused were last used; see expires_seconds of queue_define.';
+    comment 'When kinds that go when unused were last used; see expires_seconds of queue_define. (pyqueue_sql)';

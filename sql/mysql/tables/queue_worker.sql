@@ -10,6 +10,7 @@ create table if not exists queue_worker (
     timeout_seconds        decimal(20,6) not null,
     session_lock           varchar(64),
     session_id             bigint unsigned,
+    upkeep                 boolean not null default true,
     primary key (worker) -- serves: queue_heartbeat, queue_reap
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers.';
+    comment 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';

@@ -21,6 +21,10 @@ begin
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
         signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
     end;
+    declare exit handler for 3151, 3157 begin
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): must be JSON that MySQL can hold'), 128);
+        signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
+    end;
     -- what is as messages mostly are needs no more than to be put in
     if char_length(new.p_kind) between 1 and 95 and char_length(new.p_key) between 1 and 200
         and locate(char(0), new.p_kind) = 0 and locate(char(0), new.p_key) = 0

@@ -1,10 +1,17 @@
--- A row a reader of the log: what it reads, which events; position: it is done up to there; behind: how many positions have been
--- drawn since, of all kinds, so that its events are at most so many; missed: up to which position the log has lost what it hasn't read, which
+-- A row a reader of the log: what it reads, which events; position: it is done up to there; behind: how many events
+-- it is going to see after that, each of which is looked at to be counted; missed: up to which position the log has lost what it hasn't read, which
 -- it acks to go on, NULL: nothing; when it first read, a time of UTC.
 -- differs: a view has no comment.
 create or replace view queue_readers as
 select r.reader, r.name, r.events, r.position,
-    greatest(coalesce((select max(l.position) from queue_log l), 0) - r.position, 0) as behind,
+    (select count(*) from queue_log l
+        where r.matcher is null and l.p_kind = r.name and l.position > r.position and find_in_set(l.event, r.events))
+    + (select count(*) from queue_log l
+        where r.matcher is null and l.topic = r.name and l.name = r.name and l.position > r.position and l.p_kind <> r.name
+            and find_in_set(l.event, r.events))
+    + (select count(*) from queue_log l
+        where r.matcher is not null and l.position > r.position and concat('.', l.name) regexp coalesce(r.matcher, 'x')
+            and find_in_set(l.event, r.events)) as behind,
     (select max(g.position) from queue_log_gone g
         where g.position > r.position and find_in_set(g.event, r.events)
             and if(r.matcher is null, g.p_kind = r.name or g.name = r.name,

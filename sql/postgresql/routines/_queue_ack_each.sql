@@ -21,17 +21,8 @@ begin
                 coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}', in_now);
         else
             v_outcomes[v_place] := 'acked';
-            delete from delayed_queue q where q.entry = v_row.entry;
-            insert into queue_count (p_kind, pushed, acked, reserved) values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, (v_row.reserved_at is not null)::integer);
-            perform _queue_keep(v_row, 'acked', null, in_now);
-            if v_row.order_key is not null then
-                perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
-            end if;
-            if v_row.member is not null then
-                v_members := v_members || v_row.member;
-                v_row.member := null;
-            end if;
-            perform _queue_put_pending(v_row, in_now);
+            v_row := _queue_end(v_row.entry, 'acked', null, in_now);
+            v_members := case when v_row.member is null then v_members else v_members || v_row.member end;
         end if;
         if in_options ? 'result' then
             update queue_history h set result = in_options -> 'result'

@@ -26,7 +26,7 @@ begin
             where q.entry = any (v_next) and coalesce(q.order_waits, false)
             returning q.p_kind)
         select array_agg(distinct u.p_kind), count(*) into v_kinds, v_rows from u;
-        perform _queue_wake(k.name) from unnest(v_kinds) k (name);
+        perform _queue_wake(k.name, null) from unnest(v_kinds) k (name);
         if v_rows = cardinality(v_next) then
             return v_rows;
         end if; -- else one was removed in between: then it is the turn of the one behind it

@@ -18,9 +18,9 @@ begin
         perform _queue_enrol(v_groups, v_members);
     end if;
     if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
-        perform _queue_slot_settle(null, _queue_line_up(in_entries), true, in_now);
+        perform _queue_slot_settle(null::bigint[], _queue_line_up(in_entries), true, in_now);
     end if;
-    perform _queue_log(in_entries, 'pushed', in_now);
+    perform _queue_log(in_entries, 'pushed', in_now, null, false);
 end $$;
 
 comment on function _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint) is

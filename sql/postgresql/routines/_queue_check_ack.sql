@@ -1,6 +1,6 @@
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
-    perform _queue_check_options(in_options, '{result, to, payload}');
+    perform _queue_check_options(in_options, '{result, to, payload}'::text[], 'options');
     if in_options ? 'result' then
         perform _queue_check_payload(in_options -> 'result', 'result');
         if jsonb_path_exists(in_options -> 'result', '$.**{28}') then
@@ -8,7 +8,7 @@ begin
         end if;
     end if;
     if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload');
+        perform _queue_check_payload(in_options -> 'payload', 'payload');
     end if;
     if _queue_text(in_options, 'to') is not null then
         perform _queue_check_kind(in_options ->> 'to', 95, 'to');

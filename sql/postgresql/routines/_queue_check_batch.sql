@@ -1,8 +1,7 @@
 create or replace function _queue_check_batch(in_name text, in_query text, in_batch bigint) returns void language plpgsql as $$
 begin
-    if char_length(in_query) between 1 and 200 is not true then
-        perform _queue_fail('PQ001', in_name, in_query, 'must have 1 to 200 characters');
-    elsif in_batch >= 0 is not true then
+    perform _queue_check_key(in_query, in_name);
+    if in_batch >= 0 is not true then
         perform _queue_fail('PQ001', 'batch', in_batch::text, 'must be 0 or more');
     end if;
 end $$;

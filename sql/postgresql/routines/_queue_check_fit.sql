@@ -1,4 +1,4 @@
-create or replace function _queue_check_fit(in_shape jsonb, in_payload jsonb, in_name text default 'payload') returns void
+create or replace function _queue_check_fit(in_shape jsonb, in_payload jsonb, in_name text) returns void
     language plpgsql as $$
 declare
     v_misfit constant text := _queue_misfit(in_shape, in_payload);

@@ -1,4 +1,4 @@
-create or replace function _queue_check_headers(in_headers jsonb, in_name text default 'headers') returns jsonb
+create or replace function _queue_check_headers(in_headers jsonb, in_name text) returns jsonb
     language plpgsql as $$
 begin
     if jsonb_typeof(in_headers) = 'null' then

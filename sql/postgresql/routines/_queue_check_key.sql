@@ -1,4 +1,4 @@
-create or replace function _queue_check_key(in_key text, in_name text default 'key') returns void language plpgsql as $$
+create or replace function _queue_check_key(in_key text, in_name text) returns void language plpgsql as $$
 begin
     if in_key is null or in_key = '' or char_length(in_key) > 200 then
         perform _queue_fail('PQ001', in_name, in_key, 'must have 1 to 200 characters');

@@ -1,4 +1,4 @@
-create or replace function _queue_check_kind(in_kind text, in_most integer, in_name text default 'kind') returns void
+create or replace function _queue_check_kind(in_kind text, in_most integer, in_name text) returns void
     language plpgsql as $$
 begin
     if in_kind is null or in_kind = '' or char_length(in_kind) > in_most then

@@ -1,11 +1,11 @@
-create or replace function _queue_check_move(in_to_kind text, in_options jsonb, in_now bigint, in_place text default '')
+create or replace function _queue_check_move(in_to_kind text, in_options jsonb, in_now bigint, in_place text)
     returns void language plpgsql as $$
 begin
     perform _queue_check_kind(in_to_kind, 95, in_place || 'to_kind');
-    if in_options is null then
+    if coalesce(in_options, 'null') = 'null' then
         return;
     end if;
-    perform _queue_check_options(in_options, '{payload, headers, key, delay_seconds, priority, on_duplicate}',
+    perform _queue_check_options(in_options, '{payload, headers, key, delay_seconds, priority, on_duplicate}'::text[],
         in_place || 'options');
     perform _queue_push_options(in_options - '{payload, key}'::text[], in_now);
     if in_options ? 'payload' then

@@ -1,12 +1,12 @@
 create or replace function _queue_check_nack(in_options jsonb) returns void language plpgsql as $$
 begin
-    perform _queue_check_options(in_options, '{delay_seconds, error, payload, final, count}');
-    perform _queue_number(in_options, 'delay_seconds', 0, 31536000);
+    perform _queue_check_options(in_options, '{delay_seconds, error, payload, final, count}'::text[], 'options');
+    perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
     perform _queue_text(in_options, 'error');
     perform _queue_boolean(in_options, 'final');
     perform _queue_boolean(in_options, 'count');
     if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload');
+        perform _queue_check_payload(in_options -> 'payload', 'payload');
     end if;
 end $$;
 

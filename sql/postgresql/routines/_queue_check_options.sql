@@ -1,4 +1,4 @@
-create or replace function _queue_check_options(in_options jsonb, in_allowed text[], in_name text default 'options') returns void
+create or replace function _queue_check_options(in_options jsonb, in_allowed text[], in_name text) returns void
     language plpgsql as $$
 declare
     v_unknown text;

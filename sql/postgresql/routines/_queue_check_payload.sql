@@ -1,14 +1,12 @@
-create or replace function _queue_check_payload(in_payload jsonb, in_name text default 'payload') returns void
+create or replace function _queue_check_payload(in_payload jsonb, in_name text) returns void
     language plpgsql as $$
 begin
-    if in_payload is null then
-        perform _queue_fail('PQ003', in_name, null, 'must be JSON (its own null is fine)');
-    elsif jsonb_path_exists(in_payload, '$.**{31}') then
+    if jsonb_path_exists(in_payload, '$.**{31}') then
         perform _queue_fail('PQ003', in_name, in_payload::text, 'must be at most 31 levels deep');
     end if;
 end $$;
 
 comment on function _queue_check_payload(jsonb, text) is
 $$Refuses JSON that not every server can hold.
-in_payload: the payload. in_name: the parameter's name for the message.
-Errors: PQ003 where it is NULL or deeper than 31 levels (a scalar is one level).$$;
+in_payload: the payload; NULL: nothing is refused. in_name: the parameter's name for the message.
+Errors: PQ003 where it is deeper than 31 levels (a scalar is one level).$$;

@@ -1,8 +1,7 @@
 create or replace function _queue_check_topic(in_topic text, in_name text) returns void language plpgsql as $$
 begin
-    if in_topic is null or char_length(in_topic) not between 1 and 255 then
-        perform _queue_fail('PQ001', in_name, in_topic, 'must have 1 to 255 characters');
-    elsif '.' || in_topic || '.' like '%..%' then
+    perform _queue_check_kind(in_topic, 255, in_name);
+    if '.' || in_topic || '.' like '%..%' then
         perform _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
     elsif in_name = 'topic' and in_topic ~ '[*#]' then
         perform _queue_fail('PQ001', in_name, in_topic, 'must not contain * or #');

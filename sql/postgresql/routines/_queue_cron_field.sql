@@ -12,15 +12,15 @@ begin
         return null;
     end if;
     foreach v_part in array string_to_array(lower(in_field), ',') loop
-        v_piece := regexp_match(v_part, '^(?:\*|([a-z]{3}|\d{1,2})(?:-([a-z]{3}|\d{1,2}))?)(?:/(\d{1,2}))?$');
+        v_piece := regexp_match(v_part, '^(?:[*]|([a-z]{3}|[0-9]{1,2})(?:-([a-z]{3}|[0-9]{1,2}))?)(?:/([0-9]{1,2}))?$');
         if v_piece is null then
             return null;
         elsif v_piece[1] is null then
             v_from := in_least;
             v_to := in_most;
         else
-            v_from := case when v_piece[1] ~ '\d' then v_piece[1]::integer else array_position(v_names, v_piece[1]) - 1 + in_least end;
-            v_to := case when v_piece[2] ~ '\d' then v_piece[2]::integer
+            v_from := case when v_piece[1] ~ '[0-9]' then v_piece[1]::integer else array_position(v_names, v_piece[1]) - 1 + in_least end;
+            v_to := case when v_piece[2] ~ '[0-9]' then v_piece[2]::integer
                 when v_piece[2] is not null then array_position(v_names, v_piece[2]) - 1 + in_least
                 when v_piece[3] is not null then in_most else v_from end;
         end if;

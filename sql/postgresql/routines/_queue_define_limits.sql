@@ -2,8 +2,8 @@ create or replace function _queue_define_limits(in_kind queue_kind, in_options j
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-    v_most constant integer := _queue_integer(in_options, 'max_reserved', 1, 10000);
-    v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000);
+    v_most constant integer := _queue_integer(in_options, 'max_reserved', 1::bigint, 10000::bigint);
+    v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000::numeric);
     v_parts constant integer := least(greatest(floor(v_rate), 1), 16);
     v_held bigint;
 begin
@@ -35,7 +35,7 @@ begin
     if in_options ?| '{max_reserved, rate_per_second}' then
         update queue_kind k set max_reserved = in_kind.max_reserved, rate_per_second = in_kind.rate_per_second
         where k.p_kind = in_kind.p_kind;
-        perform _queue_wake(in_kind.p_kind);
+        perform _queue_wake(in_kind.p_kind, null);
     end if;
     return in_kind;
 end $$;

@@ -4,21 +4,15 @@ declare
     v_shape jsonb;
 begin
     for v_row in
-        delete from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now and q.pending is not null
-        returning q.*
-    loop
-        insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
-        if v_row.order_key is not null then
-            perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
-        end if;
-        perform _queue_put_pending(v_row, in_now);
-    end loop;
-    for v_row in
         select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry + 0
     loop
-        v_shape := (_queue_settings(v_row.p_kind)).payload_shape;
-        perform _queue_bury(array[v_row.entry], coalesce('payload ' || case when v_shape is not null
-            then _queue_misfit(v_shape, v_row.payload) end, 'expired'), in_now);
+        if v_row.pending is not null then
+            perform _queue_end(v_row.entry, null, null, in_now);
+        else
+            v_shape := (_queue_settings(v_row.p_kind)).payload_shape;
+            perform _queue_bury(v_row.entry, coalesce('payload ' || case when v_shape is not null
+                then _queue_misfit(v_shape, v_row.payload) end, 'expired'), in_now);
+        end if;
     end loop;
 end $$;
 

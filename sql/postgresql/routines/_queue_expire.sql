@@ -3,8 +3,8 @@ create or replace function _queue_expire(in_now bigint, in_max bigint) returns b
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_gone bigint := 0;
-    v_rows bigint;
-    v_orders text[];
+    v_discarded record;
+    v_slotted bigint[];
     v_kind record;
 begin
     if not exists (select from queue_kind k where k.expires_seconds is not null) then
@@ -36,23 +36,13 @@ begin
             from delayed_queue q where q.p_kind = v_kind.p_kind) m
         having max(m.used_at) > v_kind.since;
         continue when found;
-        with d as (
-            delete from delayed_queue q
-            where q.entry = any (array(
-                select o.entry from delayed_queue o
-                where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
-                    and (o.reserved_at is null or o.scheduled_at <= in_now)
-                order by o.entry + 0 limit in_max - v_gone for update skip locked)) -- + 0: the kind is to find them
-            returning q.source_kind, q.reserved_at, q.order_key, q.entry, q.semaphores),
-        s as (
-            update queue_semaphore_slot h set until = in_now
-            where h.entry = any (array(select d.entry from d where d.semaphores is not null))),
-        c as (
-            insert into queue_count (p_kind, pushed, reserved)
-            select v_kind.p_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d having count(*) > 0)
-        select count(*), array_agg(distinct d.order_key) filter (where d.order_key is not null) into v_rows, v_orders from d;
-        perform _queue_advance(array_agg(v_kind.p_kind), array_agg(o.order_key), in_now) from unnest(v_orders) o (order_key) having count(*) > 0;
-        v_gone := v_gone + v_rows;
+        v_discarded := _queue_discard(array(
+            select o.ctid from delayed_queue o
+            where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
+                and (o.reserved_at is null or o.scheduled_at <= in_now)
+            order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now); -- + 0: the kind is to find them
+        v_slotted := v_slotted || v_discarded.slotted;
+        v_gone := v_gone + v_discarded.rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
             delete from queue_slot l where l.p_kind = v_kind.p_kind;
@@ -62,6 +52,8 @@ begin
             v_gone := v_gone + 1;
         end if;
     end loop;
+    delete from queue_semaphore_wait w where w.entry = any (v_slotted);
+    update queue_semaphore_slot h set until = in_now where h.entry = any (v_slotted); -- for whoever wants them
     return v_gone;
 end $$;
 

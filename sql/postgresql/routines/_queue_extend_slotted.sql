@@ -1,7 +1,7 @@
-create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds numeric, in_now bigint)
+create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision, in_now bigint)
     returns bigint[] language plpgsql as $$
 declare
-    v_until constant bigint := in_now + in_seconds * 1000000;
+    v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
     v_row record;
     v_extended bigint[] := '{}';
 begin
@@ -29,16 +29,16 @@ begin
         insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, v_until from unnest(v_row.missing) n (name);
         v_extended := v_extended || v_row.entry;
         if in_seconds = 0 then
-            perform _queue_wake(v_row.p_kind);
+            perform _queue_wake(v_row.p_kind, null);
         end if;
     end loop;
     if in_seconds = 0 then
-        perform _queue_slot_settle(v_extended, null, true, in_now);
+        perform _queue_slot_settle(v_extended, null::text[], true, in_now);
     end if;
     return v_extended;
 end $$;
 
-comment on function _queue_extend_slotted(bigint[], bytea[], numeric, bigint) is
+comment on function _queue_extend_slotted(bigint[], bytea[], double precision, bigint) is
 $$Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
 where there is room again, and otherwise not; its ack still counts.
 in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend. in_now: the time of the call.

@@ -18,7 +18,7 @@ begin
                     select from queue_term x where x.term = t.term and x.place <= in_now limit 1000) c) c
             order by c.n limit 1);
     end if;
-    v_terms := v_terms || _queue_terms(in_kind, '{"": null}'); -- see _queue_index
+    v_terms := v_terms || _queue_terms(in_kind, '{"": null}'::jsonb); -- see _queue_index
     loop
         with w as materialized (
             select x.entry, x.place

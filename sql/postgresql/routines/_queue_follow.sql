@@ -9,7 +9,7 @@ begin
     end if;
     update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at + 0 is null; -- + 0: ADR 13
     if in_row.order_key is not null then
-        perform _queue_stand(array[v_entry], array[in_row.order_key]);
+        perform _queue_stand(array[v_entry], array[in_row.order_key], false);
     end if;
 end $$;
 

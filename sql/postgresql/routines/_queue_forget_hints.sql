@@ -1,4 +1,4 @@
-create or replace function _queue_forget_hints(in_kind text, in_before bigint default 9223372036854775807) returns void
+create or replace function _queue_forget_hints(in_kind text, in_before bigint) returns void
     language plpgsql as $$
 begin
     delete from queue_hint h

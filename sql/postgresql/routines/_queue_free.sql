@@ -33,22 +33,17 @@ begin
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
     update queue_semaphore_slot h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
-    perform _queue_wake(k.p_kind) from (select distinct n.p_kind from unnest(v_kinds) n (p_kind)) k;
+    perform _queue_wake(k.p_kind, null) from (select distinct n.p_kind from unnest(v_kinds) n (p_kind)) k;
     for v_row in
         select q.* from delayed_queue q
-        where q.entry = any (v_entries) and (q.pending is not null or q.attempts >= coalesce(q.max_attempts, (
-            select k.max_attempts from queue_kind k where k.p_kind = q.p_kind), 2147483647))
+        where q.entry = any (v_entries) and (q.pending is not null
+            or q.attempts >= coalesce(q.max_attempts, (_queue_settings(q.p_kind)).max_attempts, 2147483647))
         order by q.entry + 0
     loop
         if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
-            perform _queue_bury(array[v_row.entry], v_error, in_now);
+            perform _queue_bury(v_row.entry, v_error, in_now);
         else
-            delete from delayed_queue q where q.entry = v_row.entry;
-            insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
-            if v_row.order_key is not null then
-                perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
-            end if;
-            perform _queue_put_pending(v_row, in_now);
+            perform _queue_end(v_row.entry, null, null, in_now);
         end if;
     end loop;
     update delayed_queue q

@@ -2,7 +2,7 @@ create or replace function _queue_freed(in_kind text) returns void language plpg
 declare
     v_slot constant integer := hashtext(in_kind) & 15;
     v_time constant bigint := _queue_ticks();
-    v_name text := 'pyqueue.freed_' || v_slot;
+    v_name text := _queue_setting('freed ' || v_slot);
 begin
     if v_time - coalesce(nullif(current_setting(v_name, true), '')::bigint, 0) not between 0 and 49999 and _queue_is_heard(in_kind) then
         v_name := set_config(v_name, v_time::text, false);

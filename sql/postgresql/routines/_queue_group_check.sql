@@ -28,7 +28,7 @@ begin
                 || case when m.result is not null then jsonb_build_object('result', m.result) else '{}' end
                 || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end order by m.member)
             from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
-            null, null, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null, 'replace');
+            null::bytea, null::jsonb, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null::integer, 'replace');
         perform _queue_log_put(v_kind, v_group.then_key, v_put.outcome, 'replace', in_now);
         perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_group.then_key));
     end if;

@@ -10,9 +10,9 @@ begin
             perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
         end if;
     end if;
-    perform _queue_check_options(in_options, '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}');
+    perform _queue_check_options(in_options, '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
     perform _queue_boolean(in_options, 'close');
-    perform _queue_integer(in_options, 'members', 0, 1000000000);
+    perform _queue_integer(in_options, 'members', 0::bigint, 1000000000::bigint);
     if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then
         perform _queue_fail('PQ002', 'on_dead', in_options ->> 'on_dead', 'must be wait, report or fail');
     end if;
@@ -22,9 +22,9 @@ begin
     if _queue_text(in_options, 'key') is not null then
         perform _queue_check_key(in_options ->> 'key', 'key');
     end if;
-    perform _queue_integer(in_options, 'priority', -32768, 32767);
-    perform _queue_number(in_options, 'delay_seconds', 0, 31536000);
-    perform _queue_number(in_options, 'keep_seconds', 0, 3153600000);
+    perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
+    perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
+    perform _queue_number(in_options, 'keep_seconds', 0::numeric, 3153600000::numeric);
 end $$;
 
 comment on function _queue_group_options(text, jsonb, jsonb) is

@@ -9,7 +9,7 @@ begin
         lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,
         lateral (
             select distinct u.term
-            from unnest(case when cardinality(d.terms) <= 256 then d.terms else _queue_terms(q.p_kind, '{"": null}') end) u (term)) t
+            from unnest(case when cardinality(d.terms) <= 256 then d.terms else _queue_terms(q.p_kind, '{"": null}'::jsonb) end) u (term)) t
     order by q.entry, t.term;
 end $$;
 

@@ -8,7 +8,7 @@ begin
     elsif jsonb_typeof(v_at) = 'number' then
         v_time := v_at::numeric;
     elsif jsonb_typeof(v_at) = 'string'
-        and v_at #>> '{}' ~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)$' then
+        and v_at #>> '{}' ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.][0-9]{1,6})?)?(Z|[+-][0-9][0-9](:?[0-9][0-9])?)$' then
         begin
             v_time := queue_time((v_at #>> '{}')::timestamptz);
         exception when datetime_field_overflow or invalid_datetime_format or invalid_time_zone_displacement_value then

@@ -1,7 +1,7 @@
 create or replace function _queue_integer(in_options jsonb, in_option text, in_least bigint, in_most bigint) returns bigint
     language plpgsql as $$
 declare
-    v_value constant numeric := _queue_number(in_options, in_option, in_least, in_most);
+    v_value constant numeric := _queue_number(in_options, in_option, in_least::numeric, in_most::numeric);
 begin
     if v_value <> trunc(v_value) then
         perform _queue_fail('PQ002', in_option, v_value::text, 'must be a whole number');

@@ -1,5 +1,5 @@
 create or replace function _queue_key(in_now bigint) returns text language sql volatile
-    return regexp_replace(lpad(to_hex(in_now / 1000), 12, '0'), '(.{8})(.{4})', '\1-\2')
+    return overlay(lpad(to_hex(in_now / 1000), 12, '0') placing '-' from 9 for 0)
         || '-7' || lpad(to_hex(in_now % 1000 * 4096 / 1000), 3, '0')
         || '-' || substr(gen_random_uuid()::text, 20);
 

@@ -6,12 +6,12 @@ declare
     v_draining boolean;
     v_options record;
 begin
-    perform _queue_check_kind(in_row.p_kind, 95);
+    perform _queue_check_kind(in_row.p_kind, 95, 'kind');
     p_key := coalesce(in_row.p_key, _queue_key(in_now));
-    perform _queue_check_key(p_key);
+    perform _queue_check_key(p_key, 'key');
     if in_row.payload_bytes is null then
-        payload := in_row.payload::jsonb;
-        perform _queue_check_payload(payload);
+        payload := coalesce(in_row.payload, 'null')::jsonb;
+        perform _queue_check_payload(payload, 'payload');
     elsif in_row.payload is not null then
         perform _queue_fail('PQ003', 'payload', in_row.payload, 'must not stand beside payload_bytes');
     end if;
@@ -19,7 +19,7 @@ begin
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_row.p_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then
-        perform _queue_check_fit(v_shape, payload);
+        perform _queue_check_fit(v_shape, payload, 'payload');
     end if;
     v_options := _queue_push_options(jsonb_strip_nulls(jsonb_build_object('delay_seconds', in_row.delay_seconds,
         'scheduled_at', in_row.scheduled_at, 'priority', in_row.priority, 'attempts', in_row.attempts,

@@ -1,5 +1,5 @@
-create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[] default null, in_changes boolean default false,
-    in_again boolean default false)
+create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[], in_changes boolean,
+    in_again boolean)
     returns jsonb language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare

@@ -1,7 +1,7 @@
 create or replace function _queue_lock_batch(in_kind text, in_messages jsonb, in_options jsonb) returns void language plpgsql as $$
 begin
     if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-        perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true)
+        perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true, false)
         from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
     end if;
     -- rows are locked in the order of their entries everywhere

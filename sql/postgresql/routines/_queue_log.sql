@@ -1,5 +1,5 @@
-create or replace function _queue_log(in_entries bigint[], in_event text, in_now bigint, in_topic text default null,
-    in_copies boolean default false) returns void
+create or replace function _queue_log(in_entries bigint[], in_event text, in_now bigint, in_topic text,
+    in_copies boolean) returns void
     language plpgsql as $$
 begin
     if not exists (

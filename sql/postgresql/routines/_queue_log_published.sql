@@ -9,7 +9,7 @@ begin
             and in_onto ->> q.p_kind = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
         order by q.p_kind || ''); -- || '': ADR 13
     perform _queue_log(array(
-        select q.entry from delayed_queue q where q.entry = any (in_made) order by q.p_kind || ''), 'pushed', in_now, in_topic);
+        select q.entry from delayed_queue q where q.entry = any (in_made) order by q.p_kind || ''), 'pushed', in_now, in_topic, false);
     perform _queue_log(v_onto, 'replaced', in_now, in_topic, exists (
         select from unnest(in_made) e (entry), -- OFFSET: ADR 13
             lateral (select m.p_kind from delayed_queue m where m.entry = e.entry offset 0) q

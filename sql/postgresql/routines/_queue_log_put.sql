@@ -3,7 +3,7 @@ create or replace function _queue_log_put(in_kind text, in_key text, in_outcome 
 begin
     if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
         perform _queue_log(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key),
-            case in_outcome when 'created' then 'pushed' else 'replaced' end, in_now);
+            case in_outcome when 'created' then 'pushed' else 'replaced' end, in_now, null, false);
     end if;
 end $$;
 

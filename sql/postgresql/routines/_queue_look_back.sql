@@ -38,7 +38,7 @@ begin
             bounds[4] := bounds[11];
             bounds[11] := 0;
             if bounds[4] <= 5000 then
-                perform _queue_forget_hints(in_kind);
+                perform _queue_forget_hints(in_kind, 9223372036854775807::bigint);
             end if;
         end if;
     end if;

@@ -5,9 +5,9 @@ declare
 begin
     foreach v_word in array string_to_array(in_pattern, '.') loop
         v_matcher := v_matcher || case v_word
-            when '*' then '\.[^.]+'
-            when '#' then '(?:\.[^.]+)*'
-            else '\.' || regexp_replace(v_word, '([][\\^$|?+(){}])', '\\\1', 'g') end;
+            when '*' then '[.][^.]+'
+            when '#' then '(?:[.][^.]+)*'
+            else '[.]' || regexp_replace(v_word, '([][' || repeat(chr(92), 2) || '^$|?+(){}])', repeat(chr(92), 3) || '1', 'g') end;
     end loop;
     return v_matcher || '$';
 end $$;

@@ -9,7 +9,7 @@ begin
         select m.member from queue_group_member m join queue_group g on g.group_name between m.group_name and m.group_name
         where m.member = any (in_members) and m.done_at + 0 is null and g.on_dead <> 'wait');
     if v_ended <> '{}' then
-        perform _queue_members_end(v_ended, 'dead', null, in_now);
+        perform _queue_members_end(v_ended, 'dead', null::jsonb, in_now);
     end if;
 end $$;
 

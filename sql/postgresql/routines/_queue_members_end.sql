@@ -12,6 +12,8 @@ begin
     update queue_group_member m
     set done_at = in_now, outcome = in_outcome, result = in_result, error = case when in_outcome = 'dead' then m.error end
     where m.member = any (in_members) and m.done_at + 0 is null;
+    perform _queue_group_note(d.group_name)
+    from (select distinct m.group_name from queue_group_member m where m.member = any (in_members)) d;
     for v_name in
         select distinct d.group_name
         from (select distinct m.group_name, m.slot from queue_group_member m where m.member = any (in_members)) d
@@ -28,5 +30,6 @@ comment on function _queue_members_end(bigint[], text, jsonb, bigint) is
 $$Members of groups are done; the last one of a group has it finish.
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
 of them, NULL: none. in_now: the time of the call.
+A snapshot that can't see who else ends one leaves a note, see _queue_group_note.
 Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
 _queue_group_check, in the order of the groups' names.$$;

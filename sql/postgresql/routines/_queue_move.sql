@@ -7,21 +7,12 @@ declare
     v_filter boolean;
     v_logs boolean;
     v_put record;
-    v_member bigint;
 begin
-    delete from delayed_queue q where q.entry = in_entry and q.secret = in_secret returning q.* into v_row;
+    perform from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if not found then
         return 'lost';
     end if;
-    insert into queue_count (p_kind, pushed, moved, reserved)
-    values (v_row.p_kind, (v_row.source_kind is null)::integer, 1, (v_row.reserved_at is not null)::integer);
-    perform _queue_keep(v_row, 'moved', in_to_kind, in_now);
-    if v_row.order_key is not null then
-        perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
-    end if;
-    v_member := v_row.member;
-    v_row.member := null;
-    perform _queue_put_pending(v_row, in_now);
+    v_row := _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if in_options ? 'payload' then
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
@@ -31,25 +22,24 @@ begin
     if v_draining then
         perform _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then
-        perform _queue_check_fit(v_shape, v_row.payload);
+        perform _queue_check_fit(v_shape, v_row.payload, 'payload');
     end if;
     v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_row.payload, v_row.payload_bytes,
-        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers') else v_row.headers end,
+        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers', 'headers') else v_row.headers end,
         coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
-        in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null,
+        in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null::integer,
         coalesce(in_options ->> 'on_duplicate', 'ignore'));
     if v_filter and v_put.outcome in ('created', 'replaced') then
         perform _queue_index(array(select q.entry from delayed_queue q
             where q.p_kind = in_to_kind and q.p_key = coalesce(in_options ->> 'key', v_row.p_key)));
     end if;
-    v_row.member := v_member;
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
-    if num_nonnulls(v_row.route, v_member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(v_row.route, v_row.member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
         perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
-    elsif v_member is not null then
-        perform _queue_members_end(array[v_member], 'duplicate', in_options -> 'result', in_now);
+    elsif v_row.member is not null then
+        perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
     end if;
     if v_logs then
         perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome, in_options ->> 'on_duplicate', in_now);

@@ -16,7 +16,7 @@ begin
     insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
     if in_options ? 'payload' then
         if v_kind.payload_shape is not null then
-            perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload');
+            perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload', 'payload');
         end if;
         update delayed_queue q set payload = in_options -> 'payload', payload_bytes = null where q.entry = in_entry;
         if v_kind.filter_index then
@@ -25,18 +25,13 @@ begin
     end if;
     if coalesce((in_options ->> 'final')::boolean, false)
         or v_counts and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then
-        perform _queue_bury(array[in_entry], coalesce(v_error, 'nacked'), in_now);
+        perform _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
         return 'dead';
     elsif v_row.pending is not null then
-        delete from delayed_queue q where q.entry = in_entry returning q.* into v_row;
-        insert into queue_count (p_kind, pushed) values (v_row.p_kind, (v_row.source_kind is null)::integer);
-        if v_row.order_key is not null then
-            perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
-        end if;
-        perform _queue_put_pending(v_row, in_now);
+        perform _queue_end(in_entry, null, null, in_now);
         return 'retry';
     end if;
-    v_delay := coalesce((in_options ->> 'delay_seconds')::numeric, case when v_counts then
+    v_delay := coalesce((in_options ->> 'delay_seconds')::numeric, case when v_counts and v_error is not null then
         least(v_kind.backoff_seconds * v_kind.backoff_factor ^ least(v_row.attempts - 1, 100), v_kind.backoff_max_seconds)
         * (1 - v_kind.jitter * random()::numeric) end, 0);
     v_at := in_now + v_delay * 1000000;

@@ -1,4 +1,4 @@
-create or replace function _queue_order_key(in_options jsonb, in_message jsonb default null) returns text language plpgsql as $$
+create or replace function _queue_order_key(in_options jsonb, in_message jsonb) returns text language plpgsql as $$
 declare
     v_order constant text := _queue_text(case when in_message ? 'order_key' then in_message else in_options end, 'order_key');
 begin

@@ -1,7 +1,7 @@
 create or replace function _queue_pop_limited(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text) language plpgsql as $$
+        attempts integer, reserved_by text, errors jsonb) language plpgsql as $$
 declare
     v_name text := _queue_limits_name(in_kind.p_kind);
     v_state bigint[] := coalesce(nullif(current_setting(v_name, true), '')::bigint[], '{0, 0, 0}');

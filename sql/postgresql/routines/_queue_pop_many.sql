@@ -1,8 +1,8 @@
 create or replace function _queue_pop_many(in_kind queue_kind, in_max integer, in_now bigint)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text) language sql as $$
-    select m.* from _queue_pop_some(in_kind, in_max, in_now, null) m
+        attempts integer, reserved_by text, errors jsonb) language sql as $$
+    select m.* from _queue_pop_some(in_kind, in_max, in_now, null::jsonb) m
 $$;
 
 comment on function _queue_pop_many(queue_kind, integer, bigint) is

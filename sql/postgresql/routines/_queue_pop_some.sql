@@ -1,13 +1,14 @@
 create or replace function _queue_pop_some(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text) language plpgsql as $$
+        attempts integer, reserved_by text, errors jsonb) language plpgsql as $$
 declare
     v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0;
     v_left integer := in_max;
     v_take record;
     v_rows integer;
 begin
+    perform _queue_groups_due(in_now);
     if in_kind.semaphores then
         return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now, in_where) m;
         return;
@@ -50,7 +51,7 @@ begin
                 where v_keeps order by 2, 1
                 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
             select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
-                d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text
+                d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, d.errors
             from d order by -d.priority::integer, d.ready_at, d.entry;
         get diagnostics v_rows = row_count;
         if v_take.expired > 0 then

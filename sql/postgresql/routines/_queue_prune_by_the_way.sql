@@ -1,7 +1,8 @@
 create or replace function _queue_prune_by_the_way(in_kind text, in_now bigint, in_max bigint) returns void language plpgsql as $$
 declare
     v_start constant bigint := _queue_ticks();
-    v_next constant bigint := nullif(current_setting('pyqueue.prune', true), '')::bigint;
+    v_name constant text := _queue_setting('prune');
+    v_next constant bigint := nullif(current_setting(v_name, true), '')::bigint;
     v_took bigint;
 begin
     if v_start < v_next and v_next < v_start + 3600000000 then
@@ -10,7 +11,7 @@ begin
     perform _queue_prune_kind(in_kind, in_now, in_max);
     v_took := _queue_ticks() - v_start;
     if v_took > 1000 + 20 * in_max then
-        perform set_config('pyqueue.prune', (v_start + 50 * v_took)::text, false);
+        perform set_config(v_name, (v_start + 50 * v_took)::text, false);
     end if;
 end $$;
 

@@ -8,6 +8,7 @@ declare
     v_gone bigint[];
     v_group record;
 begin
+    perform _queue_groups_due(in_now);
     for v_group in
         select g.group_name from queue_group g where g.forget_at <= in_now order by g.forget_at limit in_max for update skip locked
     loop
@@ -29,7 +30,7 @@ begin
         from (
             select m.member, m.entry, m.done_at from queue_group_member m
             where m.group_name = v_group.group_name and m.member > v_group.checked_to order by m.member limit v_left) o;
-        perform _queue_members_end(v_gone, 'gone', null, in_now) where v_gone is not null;
+        perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone is not null;
         if not exists (select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null) then
             perform _queue_group_check(v_group.group_name, in_now);
         end if;

@@ -1,7 +1,7 @@
 create or replace function _queue_prune_terms(in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-    v_name constant text := 'pyqueue.terms_' || 'queue_term'::regclass::oid;
+    v_name constant text := _queue_setting('terms');
     v_low bigint := coalesce(nullif(current_setting(v_name, true), '')::bigint, ( -- many that come new needn't all look at the same
         select l.low + ((l.high - l.low) * random())::bigint
         from (

@@ -2,11 +2,11 @@ create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
-    v_route constant jsonb := _queue_route(in_options);
-    v_order constant text := _queue_order_key(in_options);
+    v_route constant jsonb := _queue_route(in_options, null::jsonb);
+    v_order constant text := _queue_order_key(in_options, null::jsonb);
     v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
-    v_semaphores constant text[] := _queue_semaphores(in_options);
+    v_semaphores constant text[] := _queue_semaphores(in_options, null::jsonb);
     v_since bigint;
     v_filter boolean;
     v_logs boolean;
@@ -19,14 +19,14 @@ begin
     from queue_kind k where k.p_kind = in_kind;
     if v_order is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
-        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key')) into v_heads
+        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
         from jsonb_array_elements(in_messages) m (message),
             lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key' else v_order end) o (order_key)
         where o.order_key is not null;
     end if;
     with e as materialized (
         -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
-        select m.n, nextval('delayed_queue_entry_seq') as entry, m.message, coalesce(m.message ->> 'order_key', v_order) as order_key,
+        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message, coalesce(m.message ->> 'order_key', v_order) as order_key,
             (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
@@ -39,7 +39,7 @@ begin
             e.order_key collate "C", case when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
         from e where e.plain
         union all
-        select e.n, e.entry, o.p_key collate "C", e.message -> 'payload', o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
+        select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
             _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
             _queue_semaphores(in_options, e.message)
         from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),

@@ -8,7 +8,7 @@ begin
         begin
             select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
             from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
-            perform _queue_wake(in_kind);
+            perform _queue_wake(in_kind, null);
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
         exception when sqlstate 'PQ00A' then

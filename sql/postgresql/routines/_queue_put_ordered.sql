@@ -7,7 +7,7 @@ begin
     loop
         begin
             -- rows are locked before keys are put in, everywhere
-            perform _queue_line(in_kind, array[in_order], array[in_key], in_on_duplicate <> 'ignore');
+            perform _queue_line(in_kind, array[in_order], array[in_key], in_on_duplicate <> 'ignore', false);
             v_put := _queue_put(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now, in_scheduled_at,
                 in_attempts, in_max_attempts, in_on_duplicate);
             if v_put.outcome = 'created' then

@@ -3,23 +3,31 @@ declare
     v_now constant bigint := queue_now();
     v_from constant text := coalesce(_queue_text(in_options, 'from'), 'oldest');
     v_events text;
+    v_matcher constant text := case when in_name ~ '(^|[.])[*#]([.]|$)' then _queue_matcher(in_name) end;
+    v_ended text;
     v_reader queue_reader;
 begin
-    if in_name is null or char_length(in_name) not between 1 and 255 then
-        perform _queue_fail('PQ001', 'name', in_name, 'must have 1 to 255 characters');
-    elsif in_name ~ '(^|\.)[*#](\.|$)' then
+    perform _queue_check_kind(in_name, 255, 'name');
+    if v_matcher is not null then
         perform _queue_check_topic(in_name, 'pattern');
     end if;
     perform _queue_check_key(in_reader, 'reader');
-    perform _queue_check_options(in_options, '{from, events}');
+    perform _queue_check_options(in_options, '{from, events}'::text[], 'options');
     if v_from not in ('oldest', 'now') then
         perform _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
     v_events := _queue_events(in_options);
     select r.* into v_reader from queue_reader r where r.reader = in_reader;
-    if not found then
+    v_ended := substring(v_events from 'acked|popped|moved|dead|removed');
+    if v_ended is not null and v_events is distinct from v_reader.events and not exists (
+        select from queue_kind k where case when v_matcher is null then k.p_kind = in_name else '.' || k.p_kind ~ v_matcher end)
+        and not exists (select from queue_log l where v_matcher is null and l.p_kind = in_name)
+        and not exists (select from queue_log_gone g where v_matcher is null and g.p_kind = in_name) then
+        perform _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
+    end if;
+    if v_reader.reader is null then
         insert into queue_reader (reader, name, matcher, events, position, created_at)
-        values (in_reader, in_name, case when in_name ~ '(^|\.)[*#](\.|$)' then _queue_matcher(in_name) end,
+        values (in_reader, in_name, v_matcher,
             coalesce(v_events, 'pushed,replaced'), 0, v_now)
         on conflict on constraint queue_reader_pkey do nothing
         returning * into v_reader;

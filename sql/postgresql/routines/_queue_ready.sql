@@ -22,6 +22,12 @@ begin
             return;
         end if;
     end if;
+    if exists (select from queue_group_due) and exists ( -- a reserve looks whether all is done
+        select from queue_group_due d join queue_group g on g.group_name between d.group_name and d.group_name
+        where in_kind in (g.then_kind, g.fail_kind) and d.writer is distinct from pg_current_xact_id_if_assigned()::text::bigint) then
+        ready := true;
+        return;
+    end if;
     v_bounds := coalesce(nullif(current_setting(_queue_bounds_name(in_kind), true), '')::bigint[],
         _queue_read_hint(in_kind, in_now));
     if v_bounds[4] > 5000 then -- a look from the start is slow

@@ -3,7 +3,8 @@ create or replace function _queue_receipts(in_receipts jsonb, out receipts text[
 declare
     v_bad bigint;
 begin
-    if in_receipts is null or jsonb_typeof(in_receipts) <> 'array' or jsonb_array_length(in_receipts) > 10000 then
+    in_receipts := coalesce(nullif(in_receipts, 'null'), '[]');
+    if jsonb_typeof(in_receipts) <> 'array' or jsonb_array_length(in_receipts) > 10000 then
         perform _queue_fail('PQ005', 'receipts', in_receipts::text, 'must be a JSON array of at most 10000 receipts');
     end if;
     select coalesce(array_agg(e.receipt), '{}'), min(e.n) filter (where _queue_is_receipt(e.receipt) is not true) into receipts, v_bad
@@ -19,7 +20,7 @@ end $$;
 
 comment on function _queue_receipts(jsonb) is
 $$Takes an array of receipts apart.
-in_receipts: a JSON array of what queue_reserve answered, at most 10000.
+in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
 Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
 in the order of the entries, which is the order in which every routine locks rows.
 Errors: PQ005 with the first that has another form.$$;

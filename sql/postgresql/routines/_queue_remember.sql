@@ -16,7 +16,7 @@ begin
     if in_offset is null then
         if not v_slow then
             perform set_config(in_name, '', false);
-            perform _queue_forget_hints(in_kind);
+            perform _queue_forget_hints(in_kind, 9223372036854775807::bigint);
             return;
         elsif not v_known and v_taken < 64 and in_took < 20000
             and not exists (select from queue_hint h where h.p_kind = in_kind) then

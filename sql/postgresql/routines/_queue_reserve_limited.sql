@@ -2,7 +2,7 @@ create or replace function _queue_reserve_limited(in_kind queue_kind, in_max int
     in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, receipt text) language plpgsql as $$
+        attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
 declare
     v_ticks constant bigint := _queue_ticks();
     v_name text := _queue_bounds_name(in_kind.p_kind);
@@ -29,11 +29,11 @@ begin
                         and -h.priority::integer < v_bounds[13] and h.scheduled_at <= in_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry || '-' || encode(in_seed, 'hex'), q.entry, q.ready_at
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry || '-' || encode(in_seed, 'hex'), q.errors, q.entry, q.ready_at
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, receipt, v_entry, v_place;
+            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place;
         if found then
-            if v_bounds[4] > 5000 and in_until < in_now + greatest(coalesce(in_kind.timeout_seconds, 300), 10) * 1000000 then
+            if v_bounds[4] > 5000 and in_until < in_now + greatest(in_kind.timeout_seconds, 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind.p_kind, in_until, array[v_entry]);
             end if;
             v_name := set_config(v_name, (case when priority = -v_bounds[13]
@@ -46,7 +46,7 @@ begin
     end if;
     if v_permit.allowed > 0 then
         for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
-            attempts, reserved_by, receipt in
+            attempts, reserved_by, receipt, errors in
             select m.* from _queue_reserve_some(in_kind, v_permit.allowed, in_now, in_until, in_worker, in_seed, in_where) m
         loop
             v_receipts := v_receipts || receipt;

@@ -2,7 +2,7 @@ create or replace function _queue_reserve_slotted(in_kind queue_kind, in_max int
     in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, receipt text) language plpgsql as $$
+        attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
 declare
     v_left integer := in_max;
     v_rounds integer := 0;
@@ -18,7 +18,7 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         if v_take.tids is null then
-            exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left, in_now) = 0;
+            exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
             v_looked := true;
             continue;
         end if;
@@ -36,11 +36,11 @@ begin
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
                 where q.ctid = any (v_slots.tids)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry, q.secret,
+                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.errors, q.entry, q.secret,
                     q.ready_at)
             select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
                 u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-                u.entry || '-' || encode(u.secret, 'hex')
+                u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
         if v_take.expired > 0 then

@@ -2,12 +2,13 @@ create or replace function _queue_reserve_some(in_kind queue_kind, in_max intege
     in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, receipt text) language plpgsql as $$
+        attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
 declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
 begin
+    perform _queue_groups_due(in_now);
     if in_kind.semaphores then
         return query select m.* from _queue_reserve_slotted(in_kind, in_max, in_now, in_until, in_worker, in_seed, in_where) m;
         return;
@@ -32,11 +33,11 @@ begin
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry, q.secret,
+                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.errors, q.entry, q.secret,
                     q.ready_at)
             select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
                 u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-                u.entry || '-' || encode(u.secret, 'hex')
+                u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
         if v_take.expired > 0 then

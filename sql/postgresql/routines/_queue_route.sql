@@ -1,4 +1,4 @@
-create or replace function _queue_route(in_options jsonb, in_message jsonb default null) returns jsonb language plpgsql as $$
+create or replace function _queue_route(in_options jsonb, in_message jsonb) returns jsonb language plpgsql as $$
 declare
     v_route constant jsonb := nullif(case when in_message ? 'route' then in_message else in_options end -> 'route', 'null');
 begin

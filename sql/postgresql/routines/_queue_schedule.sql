@@ -1,6 +1,6 @@
 create or replace function _queue_schedule(in_options jsonb, in_now bigint) returns bigint language plpgsql as $$
 declare
-    v_delay constant numeric := _queue_number(in_options, 'delay_seconds', 0, 253402300799);
+    v_delay constant numeric := _queue_number(in_options, 'delay_seconds', 0::numeric, 253402300799::numeric);
     v_time numeric;
 begin
     if nullif(in_options -> 'scheduled_at', 'null') is null then

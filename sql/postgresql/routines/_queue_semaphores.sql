@@ -1,4 +1,4 @@
-create or replace function _queue_semaphores(in_options jsonb, in_message jsonb default null) returns text[]
+create or replace function _queue_semaphores(in_options jsonb, in_message jsonb) returns text[]
     language plpgsql as $$
 declare
     v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message else in_options end -> 'semaphores', 'null');

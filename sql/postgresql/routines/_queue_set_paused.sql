@@ -2,7 +2,7 @@ create or replace function _queue_set_paused(in_kind text, in_paused boolean) re
 declare
     v_changed boolean;
 begin
-    perform _queue_check_kind(in_kind, 100);
+    perform _queue_check_kind(in_kind, 100, 'kind');
     if not in_paused then
         update queue_kind k set paused = false, draining = false where k.p_kind = in_kind and (k.paused or k.draining);
     else
@@ -11,7 +11,7 @@ begin
     end if;
     v_changed := found;
     if v_changed then
-        perform _queue_wake(in_kind);
+        perform _queue_wake(in_kind, null);
     end if;
     return v_changed;
 end $$;

@@ -10,7 +10,7 @@ declare
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then
-        perform _queue_slot_settle(null, v_names, true, in_now);
+        perform _queue_slot_settle(null::bigint[], v_names, true, in_now);
     end if;
 end $$;
 

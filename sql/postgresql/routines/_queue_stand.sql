@@ -1,4 +1,4 @@
-create or replace function _queue_stand(in_entries bigint[], in_orders text[], in_again boolean default false) returns void
+create or replace function _queue_stand(in_entries bigint[], in_orders text[], in_again boolean) returns void
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
@@ -14,7 +14,7 @@ begin
     loop
         loop
             begin
-                v_headed := _queue_line(v_kind.p_kind, v_kind.orders, null, false, in_again);
+                v_headed := _queue_line(v_kind.p_kind, v_kind.orders, null::text[], false, in_again);
                 update delayed_queue q
                 set order_key = n.order_key, order_waits = n.waits, ready_at = case when n.waits is null then q.ready_at end,
                     due_at = case when n.waits is null then q.due_at end

@@ -46,8 +46,8 @@ begin
             l.attempts, l.max_attempts, case when l.scheduled_at <= v_now then l.scheduled_at end,
             case when l.scheduled_at > v_now then l.scheduled_at end
         from (
-            select nextval('delayed_queue_entry_seq') as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
-                case when o.payload_bytes is null then o.payload::jsonb end as payload, o.payload_bytes, r.headers,
+            select nextval('delayed_queue_entry_seq'::regclass) as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
+                case when o.payload_bytes is null then coalesce(o.payload, 'null')::jsonb end as payload, o.payload_bytes, r.headers,
                 coalesce(o.priority, 0) as priority,
                 coalesce(o.scheduled_at, v_now + (o.delay_seconds * 1000000)::bigint, v_now) as scheduled_at,
                 coalesce(o.attempts, 0) as attempts, o.max_attempts
@@ -64,9 +64,9 @@ begin
     if v_keeps then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
         perform _queue_index(coalesce(v_entries, '{}'));
-        perform _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_log(v_entries, 'pushed', v_now, null, false);
     end if;
-    perform _queue_wake(k.p_kind) from (select distinct l.p_kind from landed l) k;
+    perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
     return null;
 end $$;

@@ -1,5 +1,6 @@
 create or replace function _queue_tidy(in_kind queue_kind, in_now bigint, in_max bigint) returns void language plpgsql as $$
 begin
+    perform _queue_groups_due(in_now);
     if in_kind.filter_index then
         perform _queue_prune_terms(10 * in_max);
     end if;
@@ -9,8 +10,8 @@ begin
         perform _queue_reap(in_now);
     end if;
     if random() < 0.01 then
-        perform _queue_fold_counts(10000); -- nobody may ever call queue_prune
-        perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000);
+        perform _queue_fold_counts(10000::bigint); -- nobody may ever call queue_prune
+        perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000::bigint);
     elsif in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 then
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, in_max);
     end if;

@@ -1,4 +1,4 @@
-create or replace function _queue_wake(in_kind text, in_key text default null) returns void language plpgsql as $$
+create or replace function _queue_wake(in_kind text, in_key text) returns void language plpgsql as $$
 declare
     v_slot constant integer := hashtext(in_kind) & 15;
     v_late constant boolean := statement_timestamp() > transaction_timestamp() + interval '5 ms';
@@ -15,7 +15,11 @@ begin
         end if;
         return;
     elsif not v_late then
-        v_event := ('queue_event_' || v_slot)::regclass;
+        v_event := (array[
+            'queue_event_0'::regclass, 'queue_event_1'::regclass, 'queue_event_2'::regclass, 'queue_event_3'::regclass,
+            'queue_event_4'::regclass, 'queue_event_5'::regclass, 'queue_event_6'::regclass, 'queue_event_7'::regclass,
+            'queue_event_8'::regclass, 'queue_event_9'::regclass, 'queue_event_10'::regclass, 'queue_event_11'::regclass,
+            'queue_event_12'::regclass, 'queue_event_13'::regclass, 'queue_event_14'::regclass, 'queue_event_15'::regclass])[v_slot + 1];
         v_time := _queue_ticks() / 1000;
         v_mark := pg_sequence_last_value(v_event);
         if v_mark >> 21 between v_time - 49 and v_time then

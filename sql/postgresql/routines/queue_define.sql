@@ -3,38 +3,39 @@ create or replace function queue_define(in_kind text, in_options jsonb default n
     security definer set search_path from current as $$
 declare
     v_now constant bigint := queue_now();
+    v_default constant queue_kind := _queue_defaults();
     v_kind queue_kind;
 begin
-    perform _queue_check_kind(in_kind, 100);
+    perform _queue_check_kind(in_kind, 100, 'kind');
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
         backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second,
-        filter_index, log_seconds}');
+        filter_index, log_seconds}'::text[], 'options');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
-        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000), 300) else v_kind.timeout_seconds end;
+        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_default.timeout_seconds) else v_kind.timeout_seconds end;
     v_kind.max_attempts := case when in_options ? 'max_attempts'
-        then _queue_integer(in_options, 'max_attempts', 1, 1000000000) else v_kind.max_attempts end;
+        then _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint) else v_kind.max_attempts end;
     v_kind.backoff_seconds := case when in_options ? 'backoff_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_seconds', 0, 31536000), 0) else v_kind.backoff_seconds end;
+        then coalesce(_queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric), v_default.backoff_seconds) else v_kind.backoff_seconds end;
     v_kind.backoff_factor := case when in_options ? 'backoff_factor'
-        then coalesce(_queue_number(in_options, 'backoff_factor', 1, 100), 2) else v_kind.backoff_factor end;
+        then coalesce(_queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_default.backoff_factor) else v_kind.backoff_factor end;
     v_kind.backoff_max_seconds := case when in_options ? 'backoff_max_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0, 31536000), 3600) else v_kind.backoff_max_seconds end;
+        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric), v_default.backoff_max_seconds) else v_kind.backoff_max_seconds end;
     v_kind.jitter := case when in_options ? 'jitter'
-        then coalesce(_queue_number(in_options, 'jitter', 0, 1), 0) else v_kind.jitter end;
+        then coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_default.jitter) else v_kind.jitter end;
     v_kind.dedup_seconds := case when in_options ? 'dedup_seconds'
-        then coalesce(_queue_number(in_options, 'dedup_seconds', 0, 315360000), 0) else v_kind.dedup_seconds end;
+        then coalesce(_queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric), v_default.dedup_seconds) else v_kind.dedup_seconds end;
     v_kind.history_seconds := case when in_options ? 'history_seconds'
-        then coalesce(_queue_number(in_options, 'history_seconds', 0, 315360000), 0) else v_kind.history_seconds end;
+        then coalesce(_queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric), v_default.history_seconds) else v_kind.history_seconds end;
     v_kind.payload_shape := case when in_options ? 'payload_shape'
         then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
     v_kind.expires_seconds := case when in_options ? 'expires_seconds'
-        then _queue_number(in_options, 'expires_seconds', 1, 315360000) else v_kind.expires_seconds end;
+        then _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric) else v_kind.expires_seconds end;
     v_kind.filter_index := case when in_options ? 'filter_index'
         then coalesce(_queue_boolean(in_options, 'filter_index'), false) else v_kind.filter_index end;
     v_kind.log_seconds := case when in_options ? 'log_seconds'
-        then coalesce(_queue_number(in_options, 'log_seconds', 0, 315360000), 0) else v_kind.log_seconds end;
+        then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds) else v_kind.log_seconds end;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
@@ -57,16 +58,16 @@ begin
     end if;
     if v_kind.expires_seconds is not null then
         insert into queue_use (p_kind, used_at) values (in_kind, v_now);
-        perform _queue_expire(v_now, 1000);
+        perform _queue_expire(v_now, 1000::bigint);
     end if;
     return next v_kind;
 end $$;
 
 comment on function queue_define(text, jsonb) is
-$$Sets how a kind behaves; what isn't given stays as it is, and null brings the default back.
-in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, default null: for
-ever); backoff_seconds (0 to a year, default 0), backoff_factor (1 to 100, default 2), backoff_max_seconds (default 3600) and
-jitter (0 to 1, default 0): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused); dedup_seconds (0 to
+$$Sets how a kind behaves; what isn't given stays as it is, and null brings the default back, but for max_attempts.
+in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, after which
+a message is a dead letter; default 25, null: for ever); backoff_seconds (0 to a year, default 1), backoff_factor (1 to 100, default 2),
+backoff_max_seconds (default 3600) and jitter (0 to 1, default 0.2): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused); dedup_seconds (0 to
 10 years, default 0): for how long a push still ignores the key of a message that was acked, popped or moved away;
 history_seconds (0 to 10 years, default 0): for how long what has ended stays in queue_history; payload_shape (default null): an object
 of required fields and their types, string, number, integer, boolean, object or array, which payloads have to fit; expires_seconds (1 to 10

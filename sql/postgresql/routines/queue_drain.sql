@@ -2,7 +2,7 @@ create or replace function queue_drain(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    perform _queue_check_kind(in_kind, 100);
+    perform _queue_check_kind(in_kind, 100, 'kind');
     insert into queue_kind as k (p_kind, draining) values (in_kind, true)
     on conflict on constraint queue_kind_pkey do update set draining = true where not k.draining;
     changed := found;

@@ -8,9 +8,7 @@ declare
     v_group queue_group;
     v_new boolean;
 begin
-    if in_group is null or char_length(in_group) not between 1 and 100 then
-        perform _queue_fail('PQ001', 'group', in_group, 'must have 1 to 100 characters');
-    end if;
+    perform _queue_check_kind(in_group, 100, 'group');
     perform _queue_group_options(in_then_kind, in_then_payload, in_options);
     insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
     select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
@@ -34,6 +32,7 @@ begin
             closed = g.closed or coalesce((in_options ->> 'close')::boolean, false),
             keep_seconds = coalesce((in_options ->> 'keep_seconds')::numeric, g.keep_seconds)
         where g.group_name = in_group;
+        perform _queue_group_note(in_group);
         perform _queue_group_check(in_group, v_now);
     end if;
     select v.group_name, v.state, v.members, v.done into group_name, state, members, done
@@ -61,5 +60,5 @@ Result: group_name; state: open, closed, done, failed; members, done: how many. 
 Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
 Locks: the group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a group of
 a few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is the last: then
-the next queue_prune finishes the group.
+whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and queue_wait and queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman's groups, whose last job starts the next step.$$;

@@ -10,15 +10,14 @@ declare
     v_own integer;
     v_alive boolean;
 begin
-    if (char_length(in_worker) between 1 and 200) is not true then
-        perform _queue_fail('PQ001', 'worker', in_worker, 'must have 1 to 200 characters');
-    end if;
-    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop}');
-    v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1, 86400);
+    perform _queue_check_key(in_worker, 'worker');
+    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[], 'options');
+    v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1::numeric, 86400::numeric);
     if jsonb_typeof(in_options -> 'kinds') <> 'null' then
         v_new.kinds := to_jsonb(_queue_check_kinds(in_options -> 'kinds'));
     end if;
     v_new.info := _queue_check_headers(in_options -> 'info', 'info');
+    v_new.upkeep := coalesce(_queue_boolean(in_options, 'upkeep'), true);
     worker := in_worker;
     alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
     heartbeat_at := v_now;
@@ -38,26 +37,28 @@ begin
     elsif v_own is not null then
         perform pg_advisory_unlock(v_class, v_own);
     end if;
+    perform _queue_groups_due(v_now);
     if not alive then
         delete from queue_worker w where w.worker = in_worker;
         started_at := case when v_alive then v_old.started_at else v_now end;
         reaps := false;
         return;
     end if;
-    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id)
+    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
     values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
-        v_new.session_id)
+        v_new.session_id, v_new.upkeep)
     on conflict on constraint queue_worker_pkey do update
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
         timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
         started_at = case when v_alive then w.started_at else excluded.started_at end,
+        upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end,
         heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id
     returning w.* into v_new;
     started_at := v_new.started_at;
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
-    reaps := (select count(*) < 2 from queue_worker w
-        where (w.started_at, w.worker) < (v_new.started_at, in_worker)
+    reaps := v_new.upkeep and (select count(*) < 2 from queue_worker w
+        where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
             and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now));
 end $$;
 
@@ -68,11 +69,12 @@ in_worker: the name that it reserves with, 1 to 200 characters; its own for the 
 died isn't taken for what the next one holds. in_options: timeout_seconds (1 to 86400, default 30): dead when silent for so long; kinds
 (a JSON array of 1 to 100 kinds, default null): where it holds messages, so that not all have to be looked through; info (string keys,
 scalar values): what people should see of it; session (true: it is alive as long as this session is, silent or not; for a session of its own, behind
-no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts). What isn't given stays as it
+no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts); upkeep (false: never one that
+"reaps"; default true). What isn't given stays as it
 is, but for session, which is to be given in each call; null brings the default back.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL where it is alive by
-its session or has left; reaps: whether it is one of the two that should call queue_reap every second, being the two living ones that registered first: two, for one of
-them may be the one that dies.
+its session or has left; reaps: whether it is one of the two that should call queue_reap every second, and queue_tick and queue_prune now and then, being
+the two living ones with upkeep that registered first: two, for one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
 Locks: the worker, and with session a lock of the session, in its end the sign that the worker is gone.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;

@@ -8,7 +8,7 @@ declare
     v_names text[];
 begin
     v_receipt := _queue_receipt(in_receipt);
-    perform _queue_check_move(in_to_kind, in_options, v_now);
+    perform _queue_check_move(in_to_kind, in_options, v_now, '');
     perform _queue_lock_moves(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
         array[in_options ->> 'key']);
     receipt := in_receipt;

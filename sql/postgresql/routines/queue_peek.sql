@@ -1,7 +1,7 @@
 create or replace function queue_peek(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, state text)
+        attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
@@ -10,16 +10,17 @@ declare
     v_most constant integer := coalesce(in_max_messages, 1);
     v_where jsonb;
 begin
-    perform _queue_check_kind(in_kind, 100);
-    perform _queue_check_count(v_most, 'max_messages', 10000);
+    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_count(v_most::bigint, 'max_messages', 10000::bigint);
     if in_options is not null then
-        perform _queue_check_options(in_options, '{where}');
+        perform _queue_check_options(in_options, '{where}'::text[], 'options');
         v_where := _queue_where(in_options);
     end if;
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end,
+            q.errors
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
                 where l.p_kind = in_kind and l.ready_at is not null and (v_where is null or l.payload @> v_where or l.headers @> v_where)
@@ -46,7 +47,7 @@ comment on function queue_peek(text, integer, jsonb) is
 $$Looks at messages of a kind and changes nothing.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
 queue_reserve; what stands before those that match is read, whatever index the kind has.
-Result: the columns, times in microseconds, and state (see queue_get), in the order of delivery: what is ready or held in its
+Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: what is ready or held in its
 place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.$$;

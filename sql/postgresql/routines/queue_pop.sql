@@ -1,7 +1,7 @@
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text)
+        attempts integer, reserved_by text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
@@ -19,21 +19,24 @@ declare
     v_where jsonb;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
-        perform _queue_check_kind(in_kind, 100);
-        perform _queue_check_count(v_left, 'max_messages', 10000);
+        perform _queue_check_kind(in_kind, 100, 'kind');
+        perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
     elsif in_options is not null then
-        perform _queue_check_options(in_options, '{where}');
+        perform _queue_check_options(in_options, '{where}'::text[], 'options');
         v_where := _queue_where(in_options);
     end if;
-    select k.* into v_kind from queue_kind k where k.p_kind = in_kind; -- none: the defaults
-    v_kind.p_kind := in_kind;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    if not found then
+        v_kind := _queue_defaults();
+        v_kind.p_kind := in_kind;
+    end if;
     if v_kind.expires_seconds is not null then
         perform _queue_use(v_kind, v_now);
     end if;
     if v_kind.paused then
         return;
     elsif random() < 0.05 then
-        perform _queue_tidy(v_kind, v_now, 40 * v_left);
+        perform _queue_tidy(v_kind, v_now, 40 * v_left::bigint);
     end if;
     if v_kind.rate_per_second is not null then
         return query select m.* from _queue_pop_limited(v_kind, v_left, v_now, v_where) m;
@@ -55,9 +58,9 @@ begin
                         and -h.priority::integer < v_bounds[13] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, v_now, q.attempts + 1, null::text, (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
+            q.created_at, v_now, q.attempts + 1, null::text, q.errors, (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, v_pushed, v_entry, v_place, v_order;
+            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
@@ -77,7 +80,7 @@ comment on function queue_pop(text, integer, jsonb) is
 $$Takes ready messages of a kind and removes them: at most once, there is no way back.
 in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
 queue_reserve.
-Result: the columns of each message as it was, times in microseconds; reserved_at and attempts are of this delivery. Order,
+Result: the columns of each message as it was and errors (see queue_get), times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.

@@ -15,9 +15,10 @@ declare
     v_options record;
 begin
     perform _queue_check_topic(in_topic, 'topic');
-    perform _queue_check_key(v_key);
-    perform _queue_check_payload(in_payload);
-    perform _queue_check_options(in_options, '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}');
+    perform _queue_check_key(v_key, 'key');
+    in_payload := coalesce(in_payload, 'null');
+    perform _queue_check_payload(in_payload, 'payload');
+    perform _queue_check_options(in_options, '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}'::text[], 'options');
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in

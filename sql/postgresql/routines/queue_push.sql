@@ -28,15 +28,15 @@ begin
             return;
         end if;
     end if;
-    perform _queue_check_payload(in_payload);
-    select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, in_payload, null, in_options) p;
+    perform _queue_check_payload(in_payload, 'payload');
+    select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, in_payload, null::bytea, in_options) p;
 end $$;
 
 comment on function queue_push(text, text, jsonb, jsonb) is
 $$Puts one message into a kind.
 in_kind: the kind, 1 to 95 characters. in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While a message of
 that key is in that kind, and for dedup_seconds of the kind after it was acked, popped or moved away, a second push is no
-second message. in_payload: JSON, at most 31 levels deep, with the fields that payload_shape of the kind wants.
+second message. in_payload: JSON, at most 31 levels deep, with the fields that payload_shape of the kind wants; NULL: its null.
 in_options: delay_seconds (0 or more) or scheduled_at (microseconds since 1970, or ISO 8601 with an offset): the delivery
 time, default now; priority (-32768 to 32767, higher first, default 0); headers (string keys, scalar values); attempts
 (deliveries it has behind it, default 0); max_attempts (deliveries it may have, default that of the kind); on_duplicate,

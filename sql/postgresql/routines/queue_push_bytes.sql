@@ -7,7 +7,7 @@ begin
     if in_payload_bytes is null then
         perform _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
     end if;
-    select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, null, in_payload_bytes, in_options) p;
+    select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, null::jsonb, in_payload_bytes, in_options) p;
 end $$;
 
 comment on function queue_push_bytes(text, text, bytea, jsonb) is

@@ -14,14 +14,14 @@ declare
     v_groups text[];
     v_entries bigint[];
 begin
-    perform _queue_check_kind(in_kind, 95);
-    if in_messages is null or jsonb_typeof(in_messages) <> 'array' then
-        perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}');
-    end if;
+    in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
+    perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}')
+    where jsonb_typeof(in_messages) <> 'array';
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
-        perform _queue_check_fit(v_kind.payload_shape, m.message -> 'payload', 'messages[' || m.n - 1 || '].payload')
+        perform _queue_check_fit(v_kind.payload_shape, coalesce(m.message -> 'payload', 'null'), 'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
     if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
@@ -30,7 +30,7 @@ begin
             return;
         end if;
         return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
-        perform _queue_wake(in_kind);
+        perform _queue_wake(in_kind, null);
         return;
     end if;
     loop
@@ -44,7 +44,7 @@ begin
                 v_keys[v_message.n] := v_own.p_key;
                 v_outcomes[v_message.n] := 'ignored';
                 continue when v_since is not null and _queue_is_remembered(in_kind, v_own.p_key, v_since);
-                v_put := _queue_put(in_kind, v_own.p_key, v_message.message -> 'payload', null, v_own.headers, v_own.priority,
+                v_put := _queue_put(in_kind, v_own.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_own.headers, v_own.priority,
                     v_now, v_own.scheduled_at, v_own.attempts, v_own.max_attempts, 'ignore');
                 continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
@@ -59,7 +59,7 @@ begin
                     if not found then
                         raise exception using errcode = 'PQ00A';
                     end if;
-                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, v_message.message -> 'payload', null,
+                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea,
                         v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
                 end if;
             end loop;
@@ -69,7 +69,7 @@ begin
             cross join lateral (select k.entry from delayed_queue k where k.p_kind = in_kind and k.p_key = v_keys[m.n] offset 0) q -- ADR 13
             where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
-                _queue_slot_pushed(in_kind, v_keys, null, false, v_now),
+                _queue_slot_pushed(in_kind, v_keys, null::text[], false, v_now),
                 case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
@@ -82,7 +82,7 @@ end $$;
 comment on function queue_push_many(text, jsonb, jsonb) is
 $$Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
-queue_push; without a key each gets a time-ordered UUID. Duplicates inside the batch are treated as if pushed one after
+queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if pushed one after
 another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,

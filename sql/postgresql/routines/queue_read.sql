@@ -11,7 +11,7 @@ declare
     v_rows integer;
     v_missed bigint;
 begin
-    perform _queue_check_count(v_max, 'max_messages', 10000);
+    perform _queue_check_count(v_max::bigint, 'max_messages', 10000::bigint);
     v_reader := _queue_reader(in_name, in_reader, in_options);
     select l.position into v_last from queue_log l order by l.position desc limit 1; -- ADR 13
     if v_last > v_reader.position then
@@ -24,7 +24,7 @@ begin
             update queue_reader r set position = v_known where r.reader = in_reader and r.position = v_reader.position;
         end if;
         if random() < 0.01 then
-            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000)
+            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000::bigint)
             from (select o.p_kind from queue_log o order by o.position limit 1) l;
         end if;
     end if;
@@ -43,7 +43,8 @@ topics, of whose copies each comes once, however many of its kinds are logged, a
 in_reader: whose place it is, 1 to 200 characters; its first read registers it. in_max_messages: how many events at the most, 1 to 10000,
 NULL: 1. in_options: from: oldest (the default: all that is kept) or now, where a new reader begins; events: an array of what it wants to
 see, for this read and the next ones (default pushed and replaced, which are messages): pushed; replaced, by a push with on_duplicate;
-acked, popped, moved, dead, removed, which have no payload.
+acked, popped, moved, dead, removed, which have no payload and stand under the name of their kind alone: who reads a topic, or a
+pattern that no defined kind fits, is refused them.
 Result: a row an event, in the order of the log, which is the same for all: position, for queue_read_ack; event; topic, where it
 was published; p_kind, p_key, entry; payload or payload_bytes, headers; to_kind, where it was moved or buried; created_at, microseconds.
 The messages of a transaction come when it has committed, in one order for all readers: nobody is shown a position before what

@@ -5,6 +5,7 @@ create or replace function queue_reap() returns table (worker text, freed intege
 declare
     v_now constant bigint := queue_now();
 begin
+    perform _queue_groups_due(v_now);
     return query select r.worker, r.freed from _queue_reap(v_now) r;
     perform _queue_slot_sweep(v_now);
 end $$;

@@ -10,7 +10,7 @@ declare
     v_orders text[];
     v_names text[];
 begin
-    perform _queue_check_kind(in_kind, 100);
+    perform _queue_check_kind(in_kind, 100, 'kind');
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
@@ -21,7 +21,7 @@ begin
             v_entries := null;
             v_orders := null;
             v_names := null;
-            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key)) -- rows are locked before keys are put in, everywhere
+            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false) -- rows are locked before keys are put in, everywhere
             from (
                 select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
                 where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
@@ -35,14 +35,14 @@ begin
                     where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
                         and (q.reserved_at is null or q.scheduled_at <= v_now)
                     order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
-                select d.* from d order by d.source_key, d.source_kind
+                select d.* from d order by d.source_key, d.source_kind, d.p_key
             loop
                 if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
                     stayed := stayed + 1;
                     continue;
                 end if;
                 v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
-                    v_dead.source_priority, v_now, v_now, 0, null, 'ignore');
+                    v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
                 if v_put.outcome = 'created' then
                     update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
                     where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
@@ -58,8 +58,7 @@ begin
                     perform _queue_index(array(select q.entry from delayed_queue q
                         where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
                     perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
-                    delete from delayed_queue q where q.entry = v_dead.entry;
-                    insert into queue_count (p_kind, reserved) values (in_kind, (v_dead.reserved_at is not null)::integer);
+                    perform _queue_end(v_dead.entry, 'moved', v_dead.source_kind, v_now);
                     went := went + 1;
                 else
                     stayed := stayed + 1;
@@ -68,7 +67,7 @@ begin
             if v_orders is not null then
                 perform _queue_stand(v_entries, v_orders, true);
             end if;
-            perform _queue_slot_settle(null, v_names, true, v_now) where v_names is not null;
+            perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             return;
         exception when sqlstate 'PQ00A' then
             null; -- all that it did and locked is undone: again
@@ -78,8 +77,9 @@ end $$;
 
 comment on function queue_redrive(text, bigint) is
 $$Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0,
-at the end of the lines of their order keys.
+at the end of the lines of their order keys. The dead letter has ended by that: it counts as moved, in history and log too.
 in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
+Of those that came from the same key the first in that order goes.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines; what others hold or have locked stays.$$;

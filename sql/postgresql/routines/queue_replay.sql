@@ -8,12 +8,12 @@ declare
     v_key constant text := _queue_text(in_filter, 'p_key');
     v_from constant bigint := coalesce(_queue_instant(in_filter, 'from'), 0);
     v_to constant bigint := coalesce(_queue_instant(in_filter, 'to'), 9223372036854775807);
-    v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1, 10000), 1000);
+    v_limit constant bigint := coalesce(_queue_integer(in_filter, 'limit', 1::bigint, 10000::bigint), 1000);
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
     v_entries bigint[];
 begin
-    perform _queue_check_kind(in_kind, 100);
-    perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}', 'filter');
+    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}'::text[], 'filter');
     perform _queue_check_kind(v_to_kind, 100, 'to_kind');
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         perform _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
@@ -21,7 +21,7 @@ begin
         perform _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
     with h as materialized (
-        select nextval('delayed_queue_entry_seq') as entry, o.*
+        select nextval('delayed_queue_entry_seq'::regclass) as entry, o.*
         from (
             (select e.* from queue_history e
                 where v_key is null and e.p_kind = in_kind and e.finished_at >= v_from and e.finished_at < v_to
@@ -45,8 +45,8 @@ begin
     stayed := stayed - went;
     if went > 0 then
         perform _queue_index(v_entries);
-        perform _queue_wake(v_to_kind);
-        perform _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_wake(v_to_kind, null);
+        perform _queue_log(v_entries, 'pushed', v_now, null, false);
     end if;
 end $$;
 

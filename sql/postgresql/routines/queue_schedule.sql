@@ -10,15 +10,14 @@ declare
     v_new queue_recurring;
     v_old queue_recurring;
 begin
-    if in_name is null or char_length(in_name) not between 1 and 100 then
-        perform _queue_fail('PQ001', 'name', in_name, 'must have 1 to 100 characters');
-    end if;
-    perform _queue_check_kind(in_kind, 95);
-    perform _queue_check_payload(in_payload);
-    perform _queue_check_options(in_options, v_rules || v_pushes);
+    perform _queue_check_kind(in_name, 100, 'name');
+    perform _queue_check_kind(in_kind, 95, 'kind');
+    in_payload := coalesce(in_payload, 'null');
+    perform _queue_check_payload(in_payload, 'payload');
+    perform _queue_check_options(in_options, v_rules || v_pushes, 'options');
     select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
     if v_shape is not null then
-        perform _queue_check_fit(v_shape, in_payload);
+        perform _queue_check_fit(v_shape, in_payload, 'payload');
     end if;
     v_new := _queue_rule(in_options);
     v_new.push_options := in_options - v_rules;

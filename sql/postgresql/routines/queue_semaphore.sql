@@ -19,7 +19,7 @@ begin
         insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
         on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
     end if;
-    perform _queue_slot_settle(null, array[in_name], false, v_now);
+    perform _queue_slot_settle(null::bigint[], array[in_name], false, v_now);
 end $$;
 
 comment on function queue_semaphore(text, bigint) is

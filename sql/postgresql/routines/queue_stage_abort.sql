@@ -4,9 +4,7 @@ create or replace function queue_stage_abort(in_job text, out removed bigint)
 declare
     v_part bigint;
 begin
-    if char_length(in_job) between 1 and 200 is not true then
-        perform _queue_fail('PQ001', 'job', in_job, 'must have 1 to 200 characters');
-    end if;
+    perform _queue_check_key(in_job, 'job');
     removed := 0;
     for v_part in select p.part from queue_stage_part p where p.job = in_job order by p.part for update loop
         removed := removed + _queue_stage_remove(v_part, 9223372036854775807);

@@ -1,21 +1,29 @@
-create or replace function queue_stage_begin(in_job text, out part bigint)
+create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
     language plpgsql
     security definer set search_path from current as $$
 declare
     v_now constant bigint := queue_now();
+    v_query text;
+    v_batch bigint;
+    v_run text;
 begin
-    if char_length(in_job) between 1 and 200 is not true then
-        perform _queue_fail('PQ001', 'job', in_job, 'must have 1 to 200 characters');
-    end if;
-    perform _queue_stage_prune(v_now, 1000);
-    insert into queue_stage_part as p (job, begun_at) values (in_job, v_now) returning p.part into queue_stage_begin.part;
+    perform _queue_check_key(in_job, 'job');
+    perform _queue_check_options(in_options, '{query, batch, run}'::text[], 'options');
+    v_query := _queue_text(in_options, 'query');
+    v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
+    v_run := _queue_text(in_options, 'run');
+    perform _queue_stage_prune(v_now, 1000::bigint);
+    perform _queue_stage_outdated(v_query, v_run);
+    insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
+    returning p.part into queue_stage_begin.part;
 end $$;
 
-comment on function queue_stage_begin(text) is
+comment on function queue_stage_begin(text, jsonb) is
 $$Begins to stage messages: rows of queue_stage that are no messages until queue_stage_publish makes them such, all at once. Insert
 them in the same transaction; who fails before its end leaves nothing. What was staged and not published goes after a day.
-in_job: what the part belongs to, 1 to 200 characters: queue_stage_abort removes all parts of it.
+in_job: what the part belongs to, 1 to 200 characters: queue_stage_abort removes all parts of it. in_options: query, batch and run: what it is for, as
+in queue_stage_publish. What an earlier run of the query has staged goes at once, and what was staged for a batch that is done goes with queue_prune.
 Result: part, the number to put into queue_stage.part.
-Errors: PQ001 for job.
-Locks: none.
+Errors: PQ001 for job, PQ002 for options.
+Locks: the parts of earlier runs; what others have locked is left.
 Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.$$;

@@ -6,12 +6,12 @@ declare
     v_query text;
     v_batch bigint;
 begin
-    perform _queue_check_options(in_options, '{query, batch}');
+    perform _queue_check_options(in_options, '{query, batch, run, job}'::text[], 'options');
     v_query := _queue_text(in_options, 'query');
-    v_batch := _queue_integer(in_options, 'batch', 0, 9223372036854775807);
+    v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
     if v_query is not null or v_batch is not null then
         perform _queue_check_batch('query', v_query, v_batch);
-        if not _queue_batch_done(v_query, v_batch, v_now) then
+        if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then
             outcome := 'replayed';
             messages := 0;
             return;
@@ -24,10 +24,10 @@ end $$;
 comment on function queue_stage_publish(jsonb, jsonb) is
 $$Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is taken is ignored.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-in_options: query and batch (a number that only goes up): what names this work, so that the same batch is published once.
+in_options: query and batch (a number that only goes up): what names this work, so that the same batch is published once; run and job: as in queue_stream_commit.
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how many were
 published, those whose keys are taken among them.
 Errors: PQ001 for parts, query and batch, PQ002 for options, PQ004 where a part isn't there (published before, aborted, past its day, lost
-in a crash of the server) or has not so many messages; for a message the error of a push, naming its key.
+in a crash of the server) or has not so many messages, or where another job of the same run has done the batch; for a message the error of a push, naming its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.$$;

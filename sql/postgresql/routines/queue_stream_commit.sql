@@ -9,9 +9,10 @@ declare
     v_whole boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
-    perform _queue_check_options(in_options, '{parts, failed, whole}');
+    perform _queue_check_options(in_options, '{parts, failed, whole, run, job}'::text[], 'options');
     v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
-    outcome := case when _queue_batch_done(in_stream, in_batch, v_now) then 'committed' else 'replayed' end;
+    outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
+        _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
     acked := 0;
     failed := 0;
     lost := 0;
@@ -19,7 +20,7 @@ begin
     if outcome = 'replayed' then
         return;
     end if;
-    v_held := _queue_stream_held(in_stream, in_batch);
+    v_held := _queue_stream_held(null, in_stream, in_batch);
     perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
     if in_options ? 'parts' then
         published := _queue_stage_put(in_options -> 'parts');
@@ -32,16 +33,18 @@ begin
     if v_whole and lost > 0 then
         perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
     end if;
-    delete from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+    with gone as (delete from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch returning p.source)
+    delete from queue_stream_plan l where l.source = any (array(select distinct g.source from gone g));
 end $$;
 
 comment on function queue_stream_commit(text, bigint, jsonb) is
-$$Ends a batch: acknowledges what its parts have reserved, and in the same transaction publishes what came of it and gives back what failed.
+$$Ends a batch: acknowledges what its parts were handed out, and in the same transaction publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
-{receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it.
+{receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it
+(queue_stream_renew forgets those); run and job: what runs the query, and the write that does the batch, so that a second write isn't taken for a replay.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
-Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole and for parts that aren't there, PQ005 for a receipt in failed,
+Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole, for parts that aren't there, and where another job of the same run has ended the batch, PQ005 for a receipt in failed,
 PQ003 for a payload there; for a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;

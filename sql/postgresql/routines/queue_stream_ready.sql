@@ -5,7 +5,7 @@ create or replace function queue_stream_ready(in_kind text, out ready boolean)
 declare
     v_now constant bigint := queue_now();
 begin
-    perform _queue_check_kind(in_kind, 100);
+    perform _queue_check_kind(in_kind, 100, 'kind');
     ready := not exists (select from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= v_now)
             or exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at <= v_now));

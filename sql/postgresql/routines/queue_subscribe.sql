@@ -6,14 +6,14 @@ declare
     v_wild integer;
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
-    perform _queue_check_kind(in_kind, 95);
+    perform _queue_check_kind(in_kind, 95, 'kind');
     v_words := string_to_array(in_pattern, '.');
     v_wild := least(array_position(v_words, '*'), array_position(v_words, '#'));
     insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
     values (in_pattern, in_kind, array_to_string(v_words[:coalesce(v_wild - 1, cardinality(v_words))], '.'),
         case when v_words[cardinality(v_words)] in ('*', '#') then '' else v_words[cardinality(v_words)] end,
         (select string_agg(case w.word when '*' then '.%' when '#' then '%'
-            else '.' || regexp_replace(w.word, '([|%_])', '|\1', 'g') end, '' order by w.n) from unnest(v_words) with ordinality w (word, n)),
+            else '.' || regexp_replace(w.word, '([|%_])', '|' || chr(92) || '1', 'g') end, '' order by w.n) from unnest(v_words) with ordinality w (word, n)),
         _queue_matcher(in_pattern), queue_now())
     on conflict on constraint queue_subscription_pkey do nothing;
     changed := found;

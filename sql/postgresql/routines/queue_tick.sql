@@ -26,7 +26,7 @@ begin
         end if;
         while v_at <= v_now and v_left > 0 loop
             v_key := v_rule.name || '@' || to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
-            v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null,
+            v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null::bytea,
                 nullif(v_rule.push_options -> 'headers', 'null'), coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint,
                 v_now, v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
                 (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');

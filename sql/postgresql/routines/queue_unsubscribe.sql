@@ -3,7 +3,7 @@ create or replace function queue_unsubscribe(in_pattern text, in_kind text, out 
     security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
-    perform _queue_check_kind(in_kind, 95);
+    perform _queue_check_kind(in_kind, 95, 'kind');
     delete from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
     changed := found;
 end $$;

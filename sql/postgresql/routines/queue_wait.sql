@@ -1,10 +1,10 @@
-create or replace function queue_wait(in_kinds jsonb, in_timeout_seconds numeric default null) returns table (p_kind text)
+create or replace function queue_wait(in_kinds jsonb, in_timeout_seconds double precision default null) returns table (p_kind text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_kinds constant text[] := _queue_check_kinds(in_kinds);
-    v_timeout constant numeric := coalesce(in_timeout_seconds, 5);
+    v_timeout constant double precision := coalesce(in_timeout_seconds, 5);
     v_until bigint;
     v_left bigint;
     v_pause double precision := 0.005;
@@ -27,7 +27,7 @@ begin
     end loop;
 end $$;
 
-comment on function queue_wait(jsonb, numeric) is
+comment on function queue_wait(jsonb, double precision) is
 $$Waits until a message of one of the kinds may be taken.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string. in_timeout_seconds: how long at the most, 0 to 300; NULL: 5.
 Result: p_kind: the first of the kinds that may have something, which others may be about to take; no row where the time is over.

@@ -49,7 +49,7 @@ create unique index delayed_queue_first on delayed_queue (p_kind, order_key) whe
 -- serves: queue_ack (who comes next in a line), queue_peek
 create index delayed_queue_line on delayed_queue (p_kind, order_key, entry) where order_waits;
 
-comment on table delayed_queue is 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_….';
+comment on table delayed_queue is 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_…. (pyqueue_sql)';
 comment on column delayed_queue.p_kind is 'The queue it waits in and the type of its payload, 1 to 95 characters (a dead-letter kind: 100).';
 comment on column delayed_queue.p_key is 'What makes it that message: 1 to 200 characters.';
 comment on column delayed_queue.entry is 'Entry number: settles ties in the order of delivery, and is the first part of a receipt.';

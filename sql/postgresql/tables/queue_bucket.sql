@@ -7,5 +7,5 @@ create table queue_bucket (
     spent_at bigint not null,
     constraint queue_bucket_pkey primary key (p_kind, part)         -- serves: queue_reserve, queue_pop
 ) with (fillfactor = 20);
-comment on table queue_bucket is 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop.';
+comment on table queue_bucket is 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 comment on column queue_bucket.spent_at is 'Until when the tokens of this part are spent, in nanoseconds.';

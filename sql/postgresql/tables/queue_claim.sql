@@ -9,4 +9,4 @@ create table queue_claim (
     secret bytea not null,
     constraint queue_claim_pkey primary key (p_kind, slot, number)  -- serves: queue_reserve
 );
-comment on table queue_claim is 'Deliveries of kinds with max_reserved; internal to queue_reserve.';
+comment on table queue_claim is 'Deliveries of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';

@@ -12,6 +12,6 @@ create table queue_count (
     dead     bigint,
     expired  bigint
 );
-comment on table queue_count is 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats.';
+comment on table queue_count is 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats. (pyqueue_sql)';
 -- Without a primary key a table of a publication refuses to be deleted from.
 alter table queue_count replica identity full;

@@ -7,4 +7,4 @@ create table queue_dedup (
 );
 -- serves: queue_prune
 create index queue_dedup_ended on queue_dedup (p_kind, ended_at);
-comment on table queue_dedup is 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define.';
+comment on table queue_dedup is 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define. (pyqueue_sql)';

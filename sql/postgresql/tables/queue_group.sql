@@ -22,4 +22,4 @@ create table queue_group (
 create index queue_group_forget on queue_group (forget_at) where forget_at is not null;
 -- serves: queue_prune (members whose message has gone)
 create index queue_group_checked on queue_group (checked_at) where finished_at is null;
-comment on table queue_group is 'Groups, and what follows them; look at it through the view queue_groups.';
+comment on table queue_group is 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';

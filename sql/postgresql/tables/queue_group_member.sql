@@ -15,4 +15,4 @@ create table queue_group_member (
 create index queue_group_member_open on queue_group_member (group_name, slot) where done_at is null;
 -- serves: queue_groups, and the results of a group
 create index queue_group_member_group on queue_group_member (group_name, member);
-comment on table queue_group_member is 'Members of groups; look at it through the view queue_groups.';
+comment on table queue_group_member is 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';

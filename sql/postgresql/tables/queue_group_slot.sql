@@ -5,4 +5,4 @@ create table queue_group_slot (
     slot       smallint not null,
     constraint queue_group_slot_pkey primary key (group_name, slot)  -- serves: queue_ack
 );
-comment on table queue_group_slot is 'What is locked while members of a group end; internal.';
+comment on table queue_group_slot is 'What is locked while members of a group end; internal. (pyqueue_sql)';

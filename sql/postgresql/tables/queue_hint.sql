@@ -6,4 +6,4 @@ create table queue_hint (
     bounds bigint[] not null,
     constraint queue_hint_pkey primary key (p_kind, id)             -- serves: queue_reserve
 );
-comment on table queue_hint is 'Bounds of the scan for sessions that have none yet; internal to queue_reserve and queue_pop.';
+comment on table queue_hint is 'Bounds of the scan for sessions that have none yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';

@@ -23,7 +23,7 @@ create table queue_history (
 -- serves: queue_history (looking back by key)
 create index queue_history_key on queue_history (p_kind, p_key);
 
-comment on table queue_history is 'Messages that have ended, for as long as history_seconds of their kind says. Times are microseconds since 1970-01-01 UTC; queue_timestamp() makes them readable. Select from it as queue_operator.';
+comment on table queue_history is 'Messages that have ended, for as long as history_seconds of their kind says. Times are microseconds since 1970-01-01 UTC; queue_timestamp() makes them readable. Select from it as queue_operator. (pyqueue_sql)';
 comment on column queue_history.p_kind is 'The kind it was in.';
 comment on column queue_history.p_key is 'The key it had.';
 comment on column queue_history.entry is 'Entry number; each entry ends once.';

@@ -11,6 +11,6 @@ create table queue_hold (
 -- serves: queue_reserve (what has expired)
 create index queue_hold_until on queue_hold (p_kind, until);
 comment on column queue_hold.line is 'The place where a stretch of the ready line begins: rank (the priority, negated), ready_at, entry; NULL where entries says what is held.';
-comment on table queue_hold is 'Ends of holds for sessions that keep bounds; internal to queue_reserve and queue_pop.';
+comment on table queue_hold is 'Ends of holds for sessions that keep bounds; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 -- Without a primary key a table of a publication refuses to be deleted from.
 alter table queue_hold replica identity full;

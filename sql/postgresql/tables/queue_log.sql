@@ -19,5 +19,5 @@ create table queue_log (
 create index queue_log_kind on queue_log (p_kind, position);
 -- serves: queue_read (of a topic)
 create index queue_log_topic on queue_log (name, position) where topic is not null;
-comment on table queue_log is 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC.';
+comment on table queue_log is 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';
 comment on column queue_log.name is 'What a pattern is compared with: the topic, or the kind of what was not published; NULL: a copy of what stands before it under the topic.';

@@ -9,4 +9,4 @@ create table queue_log_gone (
 );
 -- serves: queue_read (of a topic)
 create index queue_log_gone_name on queue_log_gone (name);
-comment on table queue_log_gone is 'What the log has no longer; internal.';
+comment on table queue_log_gone is 'What the log has no longer; internal. (pyqueue_sql)';

@@ -7,4 +7,4 @@ create table queue_reader (
     position   bigint not null,
     created_at bigint not null
 );
-comment on table queue_reader is 'Readers of the log; look at it through the view queue_readers.';
+comment on table queue_reader is 'Readers of the log; look at it through the view queue_readers. (pyqueue_sql)';

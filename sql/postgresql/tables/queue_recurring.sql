@@ -24,4 +24,4 @@ create table queue_recurring (
 );
 -- serves: queue_tick
 create index queue_recurring_next on queue_recurring (next_at) where not paused;
-comment on table queue_recurring is 'What is pushed again and again; look at it through the view queue_schedules.';
+comment on table queue_recurring is 'What is pushed again and again; look at it through the view queue_schedules. (pyqueue_sql)';

@@ -4,4 +4,4 @@ create table queue_semaphore (
     name     text collate "C" constraint queue_semaphore_pkey primary key,  -- serves: queue_push, queue_reserve, queue_ack
     capacity bigint not null
 ) with (fillfactor = 50);
-comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore.';
+comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';

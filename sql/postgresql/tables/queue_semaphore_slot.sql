@@ -8,4 +8,4 @@ create table queue_semaphore_slot (
 );
 -- serves: queue_reserve (how many are taken, whose hold has expired)
 create index queue_semaphore_slot_name on queue_semaphore_slot (name, until);
-comment on table queue_semaphore_slot is 'Slots of semaphores that are taken; internal.';
+comment on table queue_semaphore_slot is 'Slots of semaphores that are taken; internal. (pyqueue_sql)';

@@ -8,4 +8,4 @@ create table queue_semaphore_wait (
 create index queue_semaphore_wait_name on queue_semaphore_wait (name, entry);
 -- serves: queue_reserve (what waits in a kind), queue_peek
 create index queue_semaphore_wait_kind on queue_semaphore_wait (p_kind, name, entry);
-comment on table queue_semaphore_wait is 'Messages in line for a semaphore; internal.';
+comment on table queue_semaphore_wait is 'Messages in line for a semaphore; internal. (pyqueue_sql)';

@@ -15,6 +15,6 @@ create unlogged table queue_stage (
 );
 -- serves: queue_stage_publish, queue_stage_abort
 create index queue_stage_of_part on queue_stage (part);
-comment on table queue_stage is 'INSERT or COPY messages into it under a part of queue_stage_begin; the other columns are those of queue_inbox. They are no messages until queue_stage_publish has pushed them.';
+comment on table queue_stage is 'INSERT or COPY messages into it under a part of queue_stage_begin; the other columns are those of queue_inbox. They are no messages until queue_stage_publish has pushed them. (pyqueue_sql)';
 -- Without a primary key a table of a publication refuses to be deleted from.
 alter table queue_stage replica identity full;

@@ -3,11 +3,17 @@
 create unlogged table queue_stage_part (
     part     bigint generated always as identity,
     job      text collate "C" not null,
+    query    text collate "C",
+    batch    bigint,
+    run      text collate "C",
     begun_at bigint not null,
     constraint queue_stage_part_pkey primary key (part)             -- serves: queue_stage_publish
 );
 -- serves: queue_stage_abort
 create index queue_stage_part_job on queue_stage_part (job);
+-- serves: queue_stage_begin
+create index queue_stage_part_query on queue_stage_part (query);
 -- serves: queue_prune
 create index queue_stage_part_begun on queue_stage_part (begun_at);
-comment on table queue_stage_part is 'Parts of jobs that are staged and not yet published; those older than a day are pruned.';
+comment on table queue_stage_part is 'Parts of jobs that are staged and not yet published; those older than a day are pruned. (pyqueue_sql)';
+comment on column queue_stage_part.run is 'The run of the query that staged it; what an earlier run has left nobody can publish any more.';

@@ -15,4 +15,4 @@ create table queue_subscription (
 create index queue_subscription_words on queue_subscription (head, tail);
 -- serves: queue_drop
 create index queue_subscription_kind on queue_subscription (p_kind);
-comment on table queue_subscription is 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions.';
+comment on table queue_subscription is 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions. (pyqueue_sql)';

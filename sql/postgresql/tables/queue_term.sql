@@ -9,4 +9,4 @@ create table queue_term (
 );
 -- serves: queue_reserve, queue_pop (those with a filter)
 create index queue_term_place on queue_term (term, place, entry);
-comment on table queue_term is 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal.';
+comment on table queue_term is 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal. (pyqueue_sql)';

@@ -8,6 +8,7 @@ create table queue_worker (
     heartbeat_at    bigint not null,
     timeout_seconds numeric not null,
     session_lock    integer,
-    session_id      integer
+    session_id      integer,
+    upkeep          boolean not null default true
 ) with (fillfactor = 50);
-comment on table queue_worker is 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers.';
+comment on table queue_worker is 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';

@@ -1,8 +1,16 @@
 create or replace view queue_readers as
-select r.reader, r.name, r.events, r.position, greatest(l.last - r.position, 0) as behind, m.missed,
+select r.reader, r.name, r.events, r.position, b.behind, m.missed,
     queue_timestamp(r.created_at) as created_at
 from queue_reader r
-cross join (select coalesce((select o.position from queue_log o order by o.position desc limit 1), 0) as last) l
+cross join lateral (
+    select (select count(*) from queue_log l
+            where r.matcher is null and l.p_kind = r.name and l.position > r.position and l.event = any (e.events))
+        + (select count(*) from queue_log l
+            where r.matcher is null and l.topic is not null and l.name = r.name and l.position > r.position and l.p_kind <> r.name
+                and l.event = any (e.events))
+        + (select count(*) from queue_log l
+            where r.matcher is not null and l.position > r.position and '.' || l.name ~ r.matcher and l.event = any (e.events)) as behind
+    from (select string_to_array(r.events, ',') as events) e) b
 cross join lateral (
     select max(g.position) as missed
     from queue_log_gone g
@@ -11,6 +19,6 @@ cross join lateral (
             else g.name <> '' and '.' || g.name ~ r.matcher end) m;
 
 comment on view queue_readers is
-$$A row a reader of the log: what it reads, which events; position: it is done up to there; behind: how many positions have been
-drawn since, of all kinds, so that its events are at most so many; missed: up to which position the log has lost what it hasn't read, which
+$$A row a reader of the log: what it reads, which events; position: it is done up to there; behind: how many events
+it is going to see after that, each of which is looked at to be counted; missed: up to which position the log has lost what it hasn't read, which
 it acks to go on, NULL: nothing; when it first read.$$;

@@ -23,6 +23,8 @@ TRIGGERS = (
 TABLES = "select 'TABLE', t.table_name from information_schema.tables t where t.table_schema = database()"
 TEXTS = {"PROCEDURE": 2, "FUNCTION": 2, "TRIGGER": 2, "TABLE": 1}
 """In which column SHOW CREATE has the text."""
+RECEIPT = -2
+"""In which column the answer of a reserve has the receipt."""
 
 
 def open_connection(url: str) -> pymysql.Connection[Any]:

@@ -12,6 +12,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 
 from pyqueue_sql import migrate, reload_mysql, revision
+from pyqueue_sql.alembic import include_name, include_object
 from pyqueue_sql.connect import connect
 from tests.schema.catalogs import HEAD
 from tests.schema.mysql.catalogs import catalog, rows
@@ -104,6 +105,6 @@ def test_autogenerate_finds_nothing_of_ours(innodb_url: str, engine: sqlalchemy.
     migrate.upgrade(innodb_url)
     with engine.begin() as connection:
         APPLICATION.create_all(connection)
-        options = {"include_name": migrate.include_name}
-        assert compare_metadata(MigrationContext.configure(connection, opts=options), APPLICATION) == []
+        for options in ({"include_name": include_name}, {"include_object": include_object}):
+            assert compare_metadata(MigrationContext.configure(connection, opts=options), APPLICATION) == []
         assert compare_metadata(MigrationContext.configure(connection), APPLICATION) != []

@@ -16,10 +16,13 @@ import pymysql
 import pytest
 import sqlalchemy
 
-from pyqueue_sql import MigrationError, Queue, freeze_mysql, migrate, revision
-from tests.schema import lines
+from pyqueue_sql import MigrationError, Queue, migrate, revision
+from pyqueue_sql.alembic import tables
+from tests.sample import TIMES
+from tests.schema import next_release
 from tests.schema.catalogs import HEAD
 from tests.schema.mysql.catalogs import Killer, catalog, open_connection, rows, run
+from tools import freeze_mysql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,10 +31,8 @@ pytestmark = pytest.mark.servers("mariadb", "mysql")
 
 ROOT = Path(__file__).parents[3]
 LIVE = revision.MIGRATIONS.parent / "sql" / "mysql"
-KILLS = int(os.environ.get("PYQUEUE_TEST_KILLS", "4"))
+KILLS = int(os.environ.get("PYQUEUE_TEST_KILLS", 2 * TIMES))
 """At how many places a run is killed; 1000 are all."""
-
-OPTIONAL = "-- where the server allows it"
 
 
 def other(url: str, name: str) -> str:
@@ -67,15 +68,6 @@ def test_down_twice_and_up_again(innodb_url: str):
     assert catalog(innodb_url) == there
 
 
-def test_a_revision_of_postgresql_does_nothing_here(innodb_url: str):
-    migrate.upgrade(innodb_url, revision="0002_history")
-    assert set(catalog(innodb_url)) == {("TABLE", "queue_version")}
-    assert migrate.current(innodb_url) == "0002_history"
-    migrate.upgrade(innodb_url)
-    migrate.downgrade(innodb_url, revision="0002_history")
-    assert set(catalog(innodb_url)) == {("TABLE", "queue_version")}
-
-
 def test_up_twice_is_once(innodb_url: str):
     migrate.upgrade(innodb_url)
     text = (
@@ -95,7 +87,7 @@ def test_the_tables_are_the_ones_that_autogenerate_is_told_of(innodb_url: str):
         "select t.table_name from information_schema.tables t"
         " where t.table_schema = database() and t.table_type = 'BASE TABLE'"
     )
-    assert {name for (name,) in rows(innodb_url, text)} == migrate.TABLES - {
+    assert {name for (name,) in rows(innodb_url, text)} == tables() - {
         "queue_claim",
         "queue_hold",
         "queue_slot",
@@ -121,7 +113,7 @@ def test_no_database_is_an_error(innodb_url: str):
     assert migrate.current(innodb_url, schema="nowhere at all") is None
 
 
-def printed(what: Callable[..., None], **options: Any) -> str:
+def printed(what: Callable[..., object], **options: Any) -> str:
     """Return what an upgrade or a downgrade prints."""
     output = io.StringIO()
     what(None, sql=True, dialect="mysql", output=output, **options)
@@ -150,14 +142,13 @@ def test_what_is_printed_does_the_same(innodb_url: str):
     with open_connection(innodb_url) as connection:
         run_all(connection, printed(migrate.downgrade))
         assert catalog(innodb_url) == {}
-        text = printed(migrate.upgrade)
-        run_all(connection, text if takes_all(expected) else text.partition(OPTIONAL)[0])
+        run_all(connection, printed(migrate.upgrade, optional=takes_all(expected)))
     assert catalog(innodb_url) == (expected if takes_all(expected) else without_optional(expected))
     assert migrate.current(innodb_url) == HEAD
 
 
 def test_what_is_printed_for_another_database_goes_there(innodb_url: str, second: str):
-    text = printed(migrate.upgrade, schema=second).partition(OPTIONAL)[0]
+    text = printed(migrate.upgrade, schema=second)
     with open_connection(innodb_url) as connection:
         run_all(connection, text)
     assert catalog(innodb_url) == {}
@@ -183,10 +174,12 @@ def test_a_fresh_install_by_the_manifests_is_the_same(innodb_url: str):
     with open_connection(innodb_url) as connection:
         for name in names:
             text = (LIVE / name).read_text(encoding="utf-8")
-            run_all(connection, freeze_mysql.SOURCE.sub("", text))
-            for file in freeze_mysql.manifest(LIVE, name):
-                run_all(connection, file.read_text(encoding="utf-8"))
-    assert catalog(innodb_url) == expected
+            text = freeze_mysql.SOURCE.sub(lambda found: (LIVE / found[1]).read_text(encoding="utf-8"), text)
+            run_all(connection, text)
+        found = catalog(innodb_url)
+        assert run(connection, "select version_num from queue_version") == [(HEAD,)]
+    del found["TABLE", "queue_version"]
+    assert found == expected
 
 
 def test_the_client_of_the_server_reads_the_manifest(innodb_url: str):
@@ -239,7 +232,7 @@ def test_three_upgrades_at_once_make_one(innodb_url: str):
     assert migrate.current(innodb_url) == HEAD
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("what", [migrate.upgrade, migrate.downgrade], ids=["up", "down"])
 def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, what: Callable[..., None]):
     migrate.upgrade(innodb_url)
@@ -258,42 +251,70 @@ def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, 
         assert catalog(innodb_url) == expected, at
 
 
-@pytest.mark.parametrize(
-    ("before", "changing"),
-    [("0003_innodb", "0006_topics"), ("0006_topics", "0007_groups"), ("0007_groups", "0008_mission")],
-)
-def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(
-    innodb_url: str, before: str, changing: str
-):
-    migrate.upgrade(innodb_url, revision=changing)
+@pytest.mark.usefixtures("released")
+@pytest.mark.parametrize("older", [next_release.FIRST, *next_release.STEPS[:-1]])
+def test_an_upgrade_from_an_older_revision_is_a_fresh_install(innodb_url: str, older: str):
+    migrate.upgrade(innodb_url)
+    head = catalog(innodb_url)
+    migrate.downgrade(innodb_url)
+    migrate.upgrade(innodb_url, revision=older)
+    old = catalog(innodb_url)
+    assert old != head
+    migrate.upgrade(innodb_url)
+    assert catalog(innodb_url) == head
+    migrate.downgrade(innodb_url, revision=older)
+    assert catalog(innodb_url) == old
+
+
+@pytest.mark.usefixtures("released")
+def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(innodb_url: str):
+    migrate.upgrade(innodb_url)
     expected = catalog(innodb_url)
-    migrate.downgrade(innodb_url, revision=before)
-    for text in revision.statements(changing, "up", "mysql"):
-        rows(innodb_url, text)
-    migrate.upgrade(innodb_url, revision=changing)
+    migrate.downgrade(innodb_url, revision=next_release.FIRST)
+    for step in next_release.STEPS:
+        for text in revision.statements(step, "up", "mysql"):
+            rows(innodb_url, text)
+    migrate.upgrade(innodb_url)
     assert catalog(innodb_url) == expected
-    for text in revision.statements(changing, "down", "mysql"):
-        if "procedure" not in text:
+    for step in next_release.STEPS[:-1]:
+        for text in revision.statements(step, "down", "mysql"):
             rows(innodb_url, text)
     migrate.downgrade(innodb_url)
     assert catalog(innodb_url) == {}
 
 
-@pytest.mark.parametrize("broken_off", [False, True])
-def test_what_waits_in_a_line_is_delivered_by_a_release_without_lines(innodb_url: str, broken_off: bool):
-    migrate.upgrade(innodb_url, revision="0007_groups")
-    expected = catalog(innodb_url)
-    migrate.upgrade(innodb_url)
+@pytest.mark.usefixtures("released")
+def test_messages_survive_an_upgrade_and_a_downgrade(innodb_url: str):
+    migrate.upgrade(innodb_url, revision=next_release.FIRST)
     with open_connection(innodb_url) as connection:
         queue = Queue(connection)
-        held = lines.stand(queue)
-        if broken_off:
-            migrate.downgrade(innodb_url, revision="0008_mission_tables")
-            for text in revision.statements("0008_mission", "down", "mysql"):
-                run(connection, text)
-        migrate.downgrade(innodb_url, revision="0007_groups")
-        assert catalog(innodb_url) == expected
-        lines.check_delivered(queue, held)
+        for what in (migrate.upgrade, migrate.downgrade):
+            queue.push("mail", "held", 1)
+            queue.push("mail", "ready", 2, priority=-1, headers={"a": "b"})
+            for key in ("first", "second"):
+                queue.push("orders", key, order_key="a")
+            held = [queue.reserve(kind, "w")[0].receipt or "" for kind in ("mail", "orders")]
+            what(innodb_url, revision=next_release.HEAD if what is migrate.upgrade else next_release.FIRST)
+            assert queue.reserve("orders") == []
+            assert [queue.ack(one).outcome for one in held] == ["acked", "acked"]
+            [ready] = queue.pop("mail")
+            assert (ready.payload, ready.priority, ready.headers) == (2, -1, {"a": "b"})
+            assert [message.key for message in queue.pop("orders")] == ["second"]
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [("0003_innodb", "from before the first release"), ("0099_later", "doesn't know: install the version")],
+)
+def test_a_revision_that_nobody_knows_here_is_an_error_that_says_what_to_do(
+    innodb_url: str, there: str, said: str
+):
+    rows(innodb_url, "create table queue_version (version_num varchar(32) primary key)")
+    rows(innodb_url, f"insert into queue_version values ('{there}')")
+    for what in (migrate.upgrade, migrate.downgrade):
+        with pytest.raises(MigrationError, match=f"{there}, .*{said}"):
+            what(innodb_url)
+    assert migrate.current(innodb_url) == there
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conformance.steps import SECOND, keys
-from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.catalogs import RECEIPT, run
 from tests.schema.mysql.test_bounds import keep_bounds
 from tests.schema.mysql.waiting import until
 from tests.schema.mysql.world import call, push_keys
@@ -68,12 +68,14 @@ def test_what_somebody_is_just_finishing_is_left_for_the_next_time(
     run(connection, LONG_AGO)
     with open_connection(url) as worker:
         run(worker, "start transaction")
-        assert call(worker, "queue_ack", first[-1], None)[0][1] == "acked"
+        assert call(worker, "queue_ack", first[RECEIPT], None)[0][1] == "acked"
         assert call(connection, "queue_reap") == [("w", 1)]
         run(worker, "rollback")
     assert call(connection, "queue_reap") == [("w", 1)]
     assert call(connection, "queue_reap") == []
-    assert [call(connection, "queue_ack", one[-1], None)[0][1] for one in (first, second)] == ["lost"] * 2
+    assert [call(connection, "queue_ack", one[RECEIPT], None)[0][1] for one in (first, second)] == [
+        "lost"
+    ] * 2
 
 
 def test_a_worker_is_dead_when_its_connection_is_gone(connection: Connection[Any], url: str) -> None:

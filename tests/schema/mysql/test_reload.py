@@ -19,10 +19,12 @@ from pyqueue_sql.connect import connect
 from pyqueue_sql.revision import statements
 from pyqueue_sql.routine_mysql import parse
 from tests.schema.catalogs import HEAD
-from tests.schema.mysql.catalogs import Killer, catalog, open_connection, rows, run
+from tests.schema.mysql.catalogs import RECEIPT, Killer, catalog, open_connection, rows, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tests.servers.databases import Databases
 
 pytestmark = pytest.mark.servers("mariadb", "mysql")
 
@@ -126,7 +128,8 @@ class Traffic:
     def _consume_once(self, connection: pymysql.Connection[Any]) -> bool:
         found = self._call(connection, "call queue_reserve('mail', 'w', 3, null)")
         for row in found:
-            [(_, outcome)] = self._call(connection, f"call queue_ack('{row[-1]}', null)") or [("", "failed")]
+            acked = self._call(connection, f"call queue_ack('{row[RECEIPT]}', null)")
+            [(_, outcome)] = acked or [("", "failed")]
             if outcome == "acked":
                 self.finished.append(row[1])
             else:
@@ -154,6 +157,7 @@ def test_no_call_fails_while_all_inner_routines_are_replaced(url: str, engine: s
     } == MET_BEFORE_THE_GATE
 
 
+@pytest.mark.long
 def test_what_a_client_sees_of_a_public_routine_that_is_replaced(
     url: str, engine: sqlalchemy.Engine, server_name: str
 ):
@@ -186,26 +190,22 @@ def test_what_is_as_it_should_be_is_left_alone(url: str, engine: sqlalchemy.Engi
     assert len(after) == len(before)
 
 
-@pytest.mark.parametrize(
-    ("was", "becomes"),
-    [
+def test_every_difference_is_seen(url: str, engine: sqlalchemy.Engine):
+    [text] = [one for one in statements(HEAD, "routines", "mysql") if "create procedure _queue_fail(" in one]
+    before = catalog(url)
+    for was, becomes in (
         ("in in_code char(5)", "in in_code char(6)"),
         ("\nbegin", "\n    sql security invoker\nbegin"),
         ("end case;", "end case; do 1;"),
         ("Raises the error", "Raises an error"),
-    ],
-    ids=["parameter", "trait", "body", "comment"],
-)
-def test_every_difference_is_seen(url: str, engine: sqlalchemy.Engine, was: str, becomes: str):
-    [text] = [one for one in statements(HEAD, "routines", "mysql") if "create procedure _queue_fail(" in one]
-    assert was in text
-    before = catalog(url)
-    with engine.connect() as connection:
-        reload_mysql.run(connection, {"routines": [text.replace(was, becomes, 1)]})
-        changes = {name for name, found in catalog(url).items() if before[name] != found}
-        assert changes == {("PROCEDURE", "_queue_fail")}
-        reload_mysql.run(connection, {"routines": [text]})
-    assert catalog(url) == before
+    ):
+        assert was in text
+        with engine.connect() as connection:
+            reload_mysql.run(connection, {"routines": [text.replace(was, becomes, 1)]})
+            changes = {name for name, found in catalog(url).items() if before[name] != found}
+            assert changes == {("PROCEDURE", "_queue_fail")}, becomes
+            reload_mysql.run(connection, {"routines": [text]})
+        assert catalog(url) == before, becomes
 
 
 def test_a_transaction_that_stays_open_is_waited_for_and_given_up(
@@ -225,7 +225,7 @@ def test_a_transaction_that_stays_open_is_waited_for_and_given_up(
     assert catalog(url) != before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_killed_between_drop_and_create_is_done_by_the_next_run(url: str, engine: sqlalchemy.Engine):
     def replace(what: str) -> None:
         with engine.connect() as connection:
@@ -257,14 +257,18 @@ def test_the_settings_of_the_connection_are_as_they_were(engine: sqlalchemy.Engi
         assert connection.exec_driver_sql(text).one() == before
 
 
-def test_a_connection_in_another_character_set_is_refused(engine: sqlalchemy.Engine):
+def test_a_connection_in_another_character_set_is_refused(databases: Databases):
+    url = databases.clean(clocked=False)  # nothing of it is changed
+    engine = sqlalchemy.create_engine("mysql+pymysql://", creator=lambda: connect(url))
     with engine.connect() as connection:
         connection.exec_driver_sql("set names latin1")
         with pytest.raises(MigrationError, match="utf8mb4"):
             reload_mysql.run(connection, {"routines": inner("new")})
+    engine.dispose()
 
 
-def test_one_connection_is_not_enough(url: str):
+def test_one_connection_is_not_enough(databases: Databases):
+    url = databases.clean(clocked=False)
     engine = sqlalchemy.create_engine(
         "mysql+pymysql://", creator=lambda: connect(url), poolclass=sqlalchemy.StaticPool
     )

@@ -16,7 +16,7 @@ from tests.conformance.steps import SECOND, keys, outcomes, receipts
 from tests.schema.mysql.test_bounds import bounds, keep_bounds
 
 if TYPE_CHECKING:
-    from pyqueue_sql import Message
+    from pyqueue_sql import Reserved
     from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Clock, Session
 
@@ -30,7 +30,7 @@ class Consumer:
     session: Session
     in_transaction: bool
 
-    def reserve(self, kind: str = "mail", worker: str | None = None) -> list[Message]:
+    def reserve(self, kind: str = "mail", worker: str | None = None) -> list[Reserved]:
         """Reserve one message, and commit."""
         with self.session.savepoint() if self.in_transaction else contextlib.nullcontext():
             return self.session.reserve(kind, worker)

@@ -13,7 +13,7 @@ import pymysql
 import pytest
 
 from pyqueue_sql.testing.clock_mysql import Clock
-from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.catalogs import RECEIPT, run
 from tests.schema.mysql.world import call, microseconds, now
 from tests.servers.databases import open_connection
 
@@ -115,7 +115,7 @@ def test_no_session_moves_the_clock(url: str, connection: Connection[Any], setti
         [pushed] = call(session, "queue_push", "mail", "a", "1", None)
         [late] = call(session, "queue_push", "mail", "b", "1", '{"delay_seconds": 60}')
         [taken] = call(session, "queue_reserve", "mail", "w", 2, None)
-        found = [call(session, "queue_get", "mail", key)[0][-1] for key in "ab"]
+        found = [call(session, "queue_get", "mail", key)[0][-2] for key in "ab"]
         end = now(connection)
         assert start <= pushed[2] <= end
         assert start + 60_000_000 <= late[2] <= end + 60_000_000
@@ -178,7 +178,7 @@ def test_a_payload_larger_than_a_packet_is_an_error_and_the_queue_goes_on(
         assert call(session, "queue_peek", "mail", 10, None) == []
         call(session, "queue_push", "mail", "small", "1", None)
         [taken] = call(session, "queue_reserve", "mail", "w", 1, None)
-        assert call(session, "queue_ack", taken[-1], None)[0][1] == "acked"
+        assert call(session, "queue_ack", taken[RECEIPT], None)[0][1] == "acked"
 
 
 @pytest.mark.parametrize("piece", ["x", '"', "\x01", "é", "😀"])
@@ -210,7 +210,7 @@ def test_a_payload_that_just_fits_in_a_packet_comes_back_or_is_an_error(
             assert (json.loads(row[2]) if row[2] else json.loads(row[3])) == wanted, routine
             options = json.dumps({"payload": wanted}, ensure_ascii=False)
             with open_connection(url) as session:
-                nacked = attempt(session, "queue_nack", row[-1], options)
+                nacked = attempt(session, "queue_nack", row[RECEIPT], options)
             with open_connection(url) as session:
                 again = attempt(session, "queue_pop", "mail", 1, None)
             assert (nacked is None) == (again == []), routine

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.catalogs import RECEIPT, run
 from tests.schema.mysql.world import call, push_keys
 from tests.servers.databases import open_connection
 
@@ -64,9 +64,9 @@ def test_a_push_that_is_not_committed_blocks_nobody(impatient: Callable[[], Conn
     taken += call(other, "queue_reserve", "mail", "w", 3, None)
     assert [row[1] for row in taken] == ["a", "b", "c", "d"]
     assert [row[1] for row in call(other, "queue_pop", "mail", 9, None)] == ["e"]
-    assert call(other, "queue_ack", taken[0][-1], None)[0][1] == "acked"
-    assert call(other, "queue_nack", taken[1][-1], None)[0][1] == "retry"
-    assert call(other, "queue_move", taken[2][-1], "next", None)[0][1] == "moved"
+    assert call(other, "queue_ack", taken[0][RECEIPT], None)[0][1] == "acked"
+    assert call(other, "queue_nack", taken[1][RECEIPT], None)[0][1] == "retry"
+    assert call(other, "queue_move", taken[2][RECEIPT], "next", None)[0][1] == "moved"
     assert call(other, "queue_push", "mail", "f", "1", None)[0][3] == "created"
     assert call(other, "queue_prune", None)
     run(producer, "commit")
@@ -134,7 +134,7 @@ class Worker:
         kind = self._chance.choice(("counted", "kept", "mixed", "next"))
         seconds = json.dumps({"timeout_seconds": self._chance.choice((0.005, 5))})
         rows = self._call("queue_reserve", kind, "w", self._chance.choice((1, 10)), seconds)
-        receipts = [row[-1] for row in rows]
+        receipts = [row[RECEIPT] for row in rows]
         self._chance.shuffle(receipts)
         ending = "nack" if kind == "kept" else self._chance.choice(("ack", "nack", "move"))
         if not receipts:

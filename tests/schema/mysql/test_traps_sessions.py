@@ -13,8 +13,8 @@ from pymysql.constants import CLIENT
 
 from pyqueue_sql.connect import mysql_settings
 from pyqueue_sql.dialect import mysql_is_in_transaction
-from tests.schema.mysql.catalogs import run
-from tests.schema.mysql.world import CALLS, call, prepare
+from tests.schema.mysql.catalogs import RECEIPT, run
+from tests.schema.mysql.world import CALLS, call, prepare, push_keys
 from tests.servers.databases import LIMITS, open_connection
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ SESSIONS = {
     "unchecked": "set unique_checks = 0, foreign_key_checks = 0",
     "chained commits": "set completion_type = 1",
 }
+
+
+HINTS = ("bounds", "places", "prune", "terms", "ahead_at", "ahead_of", "own", "wait")
+HOSTILE = ("'garbage'", "'[1]'", "5", "'{}'", "null", "-1")
 
 
 OPTIONS = {
@@ -131,7 +135,7 @@ def script(session: Connection[Any]) -> list[object]:
         say("queue_ack", wrong, None)
     held = say("queue_reserve", "mail", awkward, 6, None)
     held += say("queue_reserve", "mail", "w", 8, '{"timeout_seconds": 0.5}')
-    receipts = [row[-1] for row in held]
+    receipts = [row[RECEIPT] for row in held]
     assert len(held) == 14, said
     say("queue_push", "mail", held[0][1], "2", '{"on_duplicate": "replace"}')
     say("queue_nack", receipts[0], json.dumps({"error": awkward, "payload": {"again": awkward}}))
@@ -231,3 +235,36 @@ def test_the_callers_last_insert_id_stays(connection: Connection[Any], url: str)
                 run(session, world.text(text))
                 assert run(session, "select last_insert_id()") == [before], name
                 run(session, "rollback")
+
+
+def test_what_a_session_writes_into_a_hint_fails_no_call(connection: Connection[Any]) -> None:
+    wrong: list[object] = []
+    for number, (hint, value) in enumerate(itertools.product(HINTS, HOSTILE)):
+        key = f"k{number:03}"
+        try:
+            for routine, *arguments in (
+                ("queue_push", "mail", key, "1", None),
+                ("queue_reserve", "mail", "w", 1, None),
+            ):
+                run(connection, f"set @pyqueue_{hint} = {value}")
+                answer = call(connection, routine, *arguments)
+            found = [(row[1], *call(connection, "queue_ack", row[RECEIPT], None)[0][1:]) for row in answer]
+        except pymysql.Error as error:
+            found = error.args
+        if found != [(key, "acked")]:
+            wrong.append((hint, value, found))
+    assert wrong == []
+
+
+def test_a_session_that_writes_tokens_for_itself_gets_none(connection: Connection[Any]) -> None:
+    call(connection, "queue_define", "mail", json.dumps({"rate_per_second": 2, "max_reserved": 100}))
+    push_keys(connection, *(f"k{n}" for n in range(50)))
+    [(name,)] = run(connection, "select concat('k', hex(concat(database(), '.mail')))")
+    [(began,)] = run(connection, "select sysdate(6)")
+    got = 0
+    for _ in range(10):
+        for hint in ("limits", "places"):
+            run(connection, f"set @pyqueue_{hint} = '{json.dumps({name: [0, 1000, 10**17, 0]})}'")
+        got += len(call(connection, "queue_reserve", "mail", "w", 10, None))
+    [(ended,)] = run(connection, "select sysdate(6)")
+    assert got <= 2 * (1 + (ended - began).total_seconds()) + 1

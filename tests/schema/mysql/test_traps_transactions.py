@@ -189,3 +189,22 @@ def test_every_call_works_in_every_isolation_level(connection: Connection[Any], 
                     run(session, "rollback")
                     run(session, world.text(text))
                 run(session, "commit")
+
+
+@pytest.mark.usefixtures("own_table")
+def test_locked_tables_are_released_by_a_call_with_autocommit_and_refuse_it_without(
+    connection: Connection[Any],
+) -> None:
+    """As docs/sql.md says: to begin a transaction releases them, and a routine can't see them."""
+    run(connection, "lock tables own write")
+    assert call(connection, "queue_push", "mail", "a", "1", None)[0][3] == "created"
+    run(connection, "select 1 from queue_kind")  # would be refused while tables are locked
+    run(connection, "set autocommit = 0")
+    run(connection, "lock tables own write")
+    with pytest.raises(pymysql.Error, match="was not locked with LOCK TABLES"):
+        call(connection, "queue_push", "mail", "b", "1", None)
+    with pytest.raises(pymysql.Error, match="was not locked with LOCK TABLES"):
+        run(connection, "select 1 from queue_kind")
+    run(connection, "rollback")
+    run(connection, "unlock tables")
+    run(connection, "set autocommit = 1")

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.catalogs import RECEIPT, run
 
 if TYPE_CHECKING:
     from pymysql import Connection
@@ -56,12 +56,14 @@ CALLS = {
     "queue_read_ack": "call queue_read_ack('reader', 0)",
     "queue_read_end": "call queue_read_end('reader')",
     "queue_now": "call queue_now(@now)",
-    "queue_stage_begin": "call queue_stage_begin('job')",
+    "queue_stage_begin": "call queue_stage_begin('job', null)",
     "queue_stage_publish": "call queue_stage_publish('[]', null)",
     "queue_stage_abort": "call queue_stage_abort('job')",
     "queue_stream_ready": "call queue_stream_ready('mail')",
     "queue_stream_reserve": "call queue_stream_reserve('stream', 0, 0, 'mail', 1, null)",
-    "queue_stream_extend": "call queue_stream_extend('stream', 0, 60)",
+    "queue_stream_plan": "call queue_stream_plan('stream/0')",
+    "queue_stream_renew": "call queue_stream_renew('stream', 0)",
+    "queue_stream_extend": "call queue_stream_extend('stream/0', 60)",
     "queue_stream_done": "call queue_stream_done('stream', 0)",
     "queue_stream_commit": "call queue_stream_commit('stream', 0, null)",
 }
@@ -108,9 +110,9 @@ def prepare(connection: Connection[Any]) -> World:
     call(connection, "queue_define", "shaped", '{"payload_shape": {"a": "number"}}')
     call(connection, "queue_push", "mail", "dead", "1", None)
     [dead] = call(connection, "queue_reserve", "mail", "w", 1, None)
-    call(connection, "queue_nack", dead[-1], '{"final": true}')
+    call(connection, "queue_nack", dead[RECEIPT], '{"final": true}')
     push_keys(connection, "1", "2")
-    held, other = (row[-1] for row in call(connection, "queue_reserve", "mail", "w", 2, None))
+    held, other = (row[RECEIPT] for row in call(connection, "queue_reserve", "mail", "w", 2, None))
     push_keys(connection, "a", "b")
     call(connection, "queue_push", "old", "o", "1", None)
     call(connection, "queue_pause", "still")

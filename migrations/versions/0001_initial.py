@@ -1,0 +1,17 @@
+"""The queue: tables, routines, views, roles."""
+
+from pyqueue_sql.revision import run
+
+revision = "0001_initial"
+down_revision = None
+branch_labels = ("pyqueue_sql",)
+
+
+def upgrade() -> None:
+    """Create all of it."""
+    run(revision, "up", "routines", "optional")
+
+
+def downgrade() -> None:
+    """Drop all of it."""
+    run(revision, "down")

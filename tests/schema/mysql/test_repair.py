@@ -1,0 +1,199 @@
+"""Every upgrade ends in what the release has, whatever was there before: on MariaDB and MySQL."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+import sqlalchemy
+from alembic import command
+from alembic.config import Config
+
+from pyqueue_sql import MigrationError, Queue, migrate, revision
+from pyqueue_sql.connect import connect
+from tests.schema import next_release
+from tests.schema.catalogs import HEAD
+from tests.schema.mysql.catalogs import ROUTINES, catalog, open_connection, rows, run
+from tests.schema.mysql.test_migrate_mysql import LIVE, printed, run_all, takes_all
+from tests.schema.test_repair import ENV
+from tools import freeze_mysql
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.servers("mariadb", "mysql")
+
+DAMAGE = {
+    "procedure queue_pause": ["drop procedure queue_pause"],
+    "procedure queue_now": [
+        "drop procedure queue_now",
+        "create procedure queue_now(out out_now bigint) begin set out_now = 1; end",
+    ],
+    "view queue_stats": ["drop view queue_stats"],
+    "view queue_readers": ["create or replace view queue_readers as select 1 as one"],
+}
+
+
+def test_what_is_missing_or_differs_is_made_again_and_named(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    before = catalog(innodb_url)
+    assert migrate.upgrade(innodb_url) == []
+    with open_connection(innodb_url) as connection:
+        for text in [text for texts in DAMAGE.values() for text in texts]:
+            run(connection, text)
+    found = migrate.upgrade(innodb_url)
+    assert {one for one in found if not one.startswith("rights: ")} == set(DAMAGE)
+    assert catalog(innodb_url) == before
+    assert migrate.upgrade(innodb_url) == []
+
+
+def test_a_restore_without_routines_is_put_right(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    before = catalog(innodb_url)
+    with open_connection(innodb_url) as connection:
+        Queue(connection).push("mail", "k", 1)
+        for kind, name in run(connection, ROUTINES):
+            run(connection, f"drop {kind} {name}")
+    assert len(migrate.upgrade(innodb_url)) > 200
+    assert catalog(innodb_url) == before
+    with open_connection(innodb_url) as connection:
+        assert [message.key for message in Queue(connection).reserve("mail")] == ["k"]
+
+
+def test_what_is_run_by_a_user_who_is_gone_is_made_again(innodb_url: str):
+    database = innodb_url.rpartition("/")[2]
+    name = f"gone_{database[-20:]}"
+    rows(innodb_url, f"create user {name}@'%' identified by 'Pw-1-secret'")
+    rows(innodb_url, f"grant all on {database}.* to {name}@'%'")
+    url = sqlalchemy.make_url(innodb_url).set(username=name, password="Pw-1-secret")
+    migrate.upgrade(url.render_as_string(hide_password=False))
+    # by another user who may do the same, what works is left to its owner
+    definer = f"select distinct definer from ({ROUTINES.replace('r.routine_name', 'r.definer')}) r"
+    migrate.upgrade(innodb_url)
+    assert (f"{name}@%",) in rows(innodb_url, definer)
+    rows(innodb_url, f"drop user {name}@'%'")
+    with open_connection(innodb_url) as connection:
+        with pytest.raises(pymysql.Error, match="definer"):
+            Queue(connection).push("mail", "k", 1)
+        migrate.upgrade(innodb_url)
+        assert Queue(connection).push("mail", "k", 1).outcome == "created"
+        assert run(connection, "select total from queue_stats") == [(1,)]
+    assert migrate.upgrade(innodb_url) == []
+
+
+def test_rights_are_what_the_release_gives(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    database = innodb_url.rpartition("/")[2]
+    name = f"app_{database[-20:]}"
+    text = "select table_name, user, host, lower(table_priv) from mysql.tables_priv where db = database()"
+    text += " union all select routine_name, user, host, lower(proc_priv) from mysql.procs_priv"
+    text += " where db = database()"
+    with open_connection(innodb_url) as connection:
+        before = sorted(run(connection, text))
+        assert len(before) > 50
+        run(connection, f"create user {name}@'%' identified by 'Pw-1-secret'")
+        run(connection, f"grant execute on procedure queue_push to {name}@'%'")
+        run(connection, f"grant select, insert on delayed_queue to {name}@'%' with grant option")
+        run(connection, f"grant update (payload) on delayed_queue to {name}@'%'")
+        run(connection, "grant execute on procedure queue_drop to queue_producer")
+        run(connection, "revoke execute on procedure queue_ack from queue_consumer")
+        run(connection, "create table queue_position (id int)")
+        run(connection, f"grant select on queue_position to {name}@'%'")
+    found = migrate.upgrade(innodb_url)
+    assert found == [
+        f"rights: grant on table delayed_queue for {name}",
+        f"rights: insert on table delayed_queue for {name}",
+        f"rights: select on table delayed_queue for {name}",
+        f"rights: update (`payload`) on table delayed_queue for {name}",
+        "rights: execute on procedure queue_ack for queue_consumer",
+        "rights: execute on procedure queue_drop for queue_producer",
+        f"rights: execute on procedure queue_push for {name}",
+    ]
+    after = rows(innodb_url, text)
+    assert {row for row in after if row[1] == name} == {("queue_position", name, "%", "select")}
+    assert sorted(row for row in after if row[1] != name) == before
+    rows(innodb_url, f"drop user {name}@'%'")
+
+
+def manifest(connection: pymysql.Connection[Any], *names: str) -> None:
+    """Install as the client does."""
+    for name in names:
+        text = (LIVE / name).read_text(encoding="utf-8")
+        text = freeze_mysql.SOURCE.sub(lambda found: (LIVE / found[1]).read_text(encoding="utf-8"), text)
+        run_all(connection, text)
+
+
+def test_what_the_manifest_installed_is_taken_over(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    expected = catalog(innodb_url)
+    names = ["install.sql", "optional.sql"] if takes_all(expected) else ["install.sql"]
+    for step in ("with its version", "without"):
+        migrate.downgrade(innodb_url)
+        with open_connection(innodb_url) as connection:
+            manifest(connection, *names)
+            Queue(connection).push("mail", "k", 1)
+            if step == "without":
+                run(connection, "drop table queue_version")
+        found = migrate.upgrade(innodb_url)
+        assert (f"taken over as {HEAD}" in found) == (step == "without")
+        assert migrate.current(innodb_url) == HEAD
+        there = catalog(innodb_url)
+        assert {one: text for one, text in there.items() if one[1] != "queue_version"} == {
+            one: text for one, text in expected.items() if one[1] != "queue_version"
+        }
+        assert rows(innodb_url, "select p_key from delayed_queue") == [("k",)]
+
+
+def test_what_a_branch_of_the_application_installed_is_taken_over(
+    innodb_url: str, tmp_path: Path, request: pytest.FixtureRequest
+):
+    (tmp_path / "env.py").write_text(ENV)
+    config = Config()
+    config.set_main_option("script_location", str(tmp_path))
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", str(revision.MIGRATIONS / "versions"))
+    engine = sqlalchemy.create_engine(
+        "mysql+pymysql://", creator=lambda: connect(innodb_url, autocommit=False)
+    )
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "pyqueue_sql@head")
+        rows(innodb_url, "drop procedure queue_pause")
+        found = migrate.upgrade(innodb_url)
+        assert found[:2] == [f"taken over as {HEAD}", "procedure queue_pause"]
+        released: Path = request.getfixturevalue("released")
+        config.set_main_option("version_locations", str(released / "versions"))
+        connection.rollback()
+        with pytest.raises(MigrationError, match=f"{HEAD} and looked after by pyqueue upgrade"):
+            command.upgrade(config, "pyqueue_sql@head")
+        connection.rollback()
+        migrate.upgrade(innodb_url)
+        after = catalog(innodb_url)
+        command.upgrade(config, "pyqueue_sql@head")
+        command.downgrade(config, "pyqueue_sql@base")
+    engine.dispose()
+    assert catalog(innodb_url) == after
+    assert migrate.current(innodb_url) == next_release.HEAD
+
+
+def test_what_is_printed_is_stopped_by_nothing_that_a_user_may_not_do(innodb_url: str):
+    """Functions need a right that the owner of a database hasn't got, and roles another."""
+    database = innodb_url.rpartition("/")[2]
+    name = f"u{database[-20:]}"
+    rows(innodb_url, f"create user {name}@'%' identified by 'Pw-1-secret'")
+    rows(innodb_url, f"grant all on {database}.* to {name}@'%'")
+    url = sqlalchemy.make_url(innodb_url).set(username=name, password="Pw-1-secret")
+    with open_connection(url.render_as_string(hide_password=False)) as connection:
+        run_all(connection, printed(migrate.upgrade))
+        assert Queue(connection).push("mail", "k", 1).outcome == "created"
+    assert migrate.current(innodb_url) == HEAD
+    assert not re.search("_queue_give_rights|_queue_probe", str(sorted(catalog(innodb_url))))
+    # an upgrade by who may adds the rest
+    migrate.upgrade(innodb_url)
+    there = catalog(innodb_url)
+    migrate.downgrade(innodb_url)
+    migrate.upgrade(innodb_url)
+    assert set(catalog(innodb_url)) == set(there)
+    rows(innodb_url, f"drop user {name}@'%'")

@@ -1,0 +1,76 @@
+"""The queue in a database that is published: what is written can be replicated, and a copy can take over."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pyqueue_sql.testing.clock_postgresql import Clock
+from tests.schema.catalogs import connect
+from tests.schema.test_hijack import Caller, caller, database_url  # noqa: F401
+
+PAGE = Path(__file__).parents[2] / "docs" / "replication.md"
+
+
+def test_every_table_says_which_of_its_rows_is_meant(conn: psycopg.Connection[Any]) -> None:
+    """A table that is published refuses to be deleted from without a key, or all of the row instead."""
+    found = conn.execute("""
+        select c.relname from pg_class c
+        where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relreplident <> 'f'
+            and not exists (select from pg_index i where i.indrelid = c.oid and i.indisprimary)""").fetchall()
+    assert found == []
+
+
+def test_every_routine_runs_in_a_database_that_is_published(
+    conn: psycopg.Connection[Any],
+    caller: Caller,  # noqa: F811
+    database_url: str,  # noqa: F811
+) -> None:
+    """Each call is replicated whole, as a subscriber would get it."""
+    assert conn.execute("select pubname from pg_publication where puballtables").fetchone() is not None
+    slot = conn.info.dbname
+    conn.execute("select pg_create_logical_replication_slot(%s, 'pgoutput')", [slot])
+    try:
+        with connect(database_url) as connection:
+            caller.work(Clock(connection))
+        changed = conn.execute(
+            "select count(*), count(*) filter (where get_byte(data, 0) = 68)"
+            " from pg_logical_slot_get_binary_changes("
+            "%s, null, null, 'proto_version', '1', 'publication_names', 'everything')",
+            [slot],
+        ).fetchone()
+    finally:
+        conn.execute("select pg_drop_replication_slot(%s)", [slot])
+    assert changed is not None
+    assert changed[0] > 1000
+    assert changed[1] > 100
+
+
+def test_a_copy_that_takes_over_numbers_where_the_other_ended(conn: psycopg.Connection[Any]) -> None:
+    conn.execute(
+        """select queue_define('mail', '{"history_seconds": 60, "log_seconds": 60, "expires_seconds": 60}')"""
+    )
+    conn.execute("select queue_push('mail', n::text, '1') from generate_series(1, 5) n")
+    sequences = conn.execute(
+        "select s.oid::regclass::text from pg_class s join pg_depend d on d.objid = s.oid and d.deptype = 'i'"
+        " where s.relkind = 'S' and s.relnamespace = current_schema()::regnamespace"
+    ).fetchall()
+    for (name,) in sequences:  # what a subscriber has: the rows, and sequences that begin
+        conn.execute(f"alter sequence {name} restart".encode())
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        conn.execute("select queue_push('mail', 'new', '1')")
+    statement = re.search(r"```sql\n(select setval.*?;)\n```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert statement is not None
+    assert set(re.findall(r"setval\('(\w+)'", statement[1])) == {name for (name,) in sequences}
+    conn.execute(statement[1].encode())
+    assert conn.execute("select outcome from queue_push('mail', 'new', '1')").fetchone() == ("created",)
+    behind = conn.execute(
+        "select min(last_value) from pg_sequences where sequencename = any (%s)",
+        [[name for (name,) in sequences]],
+    ).fetchone()
+    assert behind is not None
+    assert behind[0] > 999_999

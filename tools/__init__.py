@@ -1,0 +1,1 @@
+"""What those need who change the project: no part of the package."""
