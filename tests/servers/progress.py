@@ -73,6 +73,8 @@ class Progress:
         if report.when in ("setup", "teardown") and report.passed:
             return "", "", ""
         word = report.outcome if report.when == "call" or report.skipped else "error"
+        if hasattr(report, "wasxfail"):  # what is reported as skipped must have been, pytest folds it by its place
+            word = "xfailed" if report.skipped else "xpassed"
         return word, "", ""
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
