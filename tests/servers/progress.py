@@ -73,7 +73,7 @@ class Progress:
         if report.when in ("setup", "teardown") and report.passed:
             return "", "", ""
         word = report.outcome if report.when == "call" or report.skipped else "error"
-        if hasattr(report, "wasxfail"):  # what is reported as skipped must have been, pytest folds it by its place
+        if hasattr(report, "wasxfail"):  # pytest takes the place of each that is called skipped, this one has none
             word = "xfailed" if report.skipped else "xpassed"
         return word, "", ""
 
