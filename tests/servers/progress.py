@@ -73,7 +73,7 @@ class Progress:
         if report.when in ("setup", "teardown") and report.passed:
             return "", "", ""
         word = report.outcome if report.when == "call" or report.skipped else "error"
-        if hasattr(report, "wasxfail"):  # pytest takes the place of each that is called skipped, this one has none
+        if hasattr(report, "wasxfail"):  # pytest asks each that is called skipped for its place
             word = "xfailed" if report.skipped else "xpassed"
         return word, "", ""
 
