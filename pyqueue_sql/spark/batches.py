@@ -63,9 +63,9 @@ class Batches(Queue[Any]):
         """Begin a part of a job; the options are those of queue_stage_begin."""
         return self._run(Call(_BEGIN, (job, _json(options)), _first))
 
-    def publish_parts(self, parts: Sequence[Mapping[str, int]]) -> None:
-        """Publish parts."""
-        self._run(Call(_PUBLISH, (json.dumps(parts), None), _first))
+    def publish_parts(self, parts: Sequence[Mapping[str, int]], **options: Any) -> str:
+        """Publish parts, and return published, or replayed; the options are those of queue_stage_publish."""
+        return self._run(Call(_PUBLISH, (json.dumps(parts), _json(options)), _first))
 
     def abort(self, job: str) -> int:
         """Remove what is staged."""

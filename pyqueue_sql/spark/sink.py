@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from pyqueue_sql.errors import Refused
 from pyqueue_sql.spark.arrow import pc
-from pyqueue_sql.spark.batches import Batches, Committed, connected, patiently
+from pyqueue_sql.spark.batches import Committed, connected, patiently
 from pyqueue_sql.spark.database import has_statement_trigger, put
 from pyqueue_sql.spark.kept import Kept
 from pyqueue_sql.spark.options import Options
@@ -66,27 +66,39 @@ class Stager:
         failed: list[dict[str, Any]] = []
         batches = (sound for one in iterator for sound in [_without_failed(one, failed)] if sound.num_rows)
         first = next(batches, None)
+        nothing = Staged(None, 0, failed, query, run, self.job)
         if first is None:
-            return Staged(None, 0, failed, query, run, self.job)
+            return nothing
         with connected(self.options, autocommit=False) as database:
-            direct = self.options.atomic == "task" and has_statement_trigger(self.options)
+            at_once = self.options.atomic == "task"
+            noted = self._noted(f"{self.job}/{partition()}") if at_once else {}
+            if noted and database.publish_parts([], **noted) == "replayed":
+                return nothing
+            direct = at_once and has_statement_trigger(self.options)
             part = None if direct else database.begin(self.job, **self._purpose(query, batch, run))
             rows = put(
                 database.connection,
                 "queue_inbox" if direct else "queue_stage",
                 (plain(one, kind=self.options.kind, part=part) for one in itertools.chain([first], batches)),
             )
-            if part is not None and self.options.atomic == "task":
+            if part is not None and at_once:
                 database.publish_parts([{"part": part, "messages": rows}])
                 part = None
             database.connection.commit()
-            return Staged(part, rows, failed, query, run, self.job)
+            return dataclasses.replace(nothing, part=part, messages=rows)
 
-    def _purpose(self, query: str | None, batch: int | None, run: str | None) -> dict[str, Any]:  # noqa: ARG002
+    def _noted(self, work: str) -> dict[str, Any]:
+        """Return the options that note work as done in its transaction, where it may be tried again."""
+        return {"query": work, "batch": 0} if self.options.patience else {}
+
+    def _purpose(self, query: str | None, batch: int | None, run: str | None) -> dict[str, Any]:
         """Return what a part is for, so that it goes when nobody can publish it any more."""
         if self.options.stream is not None:
             return {"query": self.options.stream, "batch": self.options.batch, "run": run}
-        return {} if query is None else {"query": stream_of(query), "run": run}
+        if query is None:
+            return {}
+        # of a plain write in a batch nothing says when the batch is done
+        return {"query": stream_of(query), "run": run, **({"batch": batch} if self.options.streams else {})}
 
     def drop(self, messages: Sequence[Staged | None] = ()) -> None:
         """Remove what the tasks have staged, also those that another copy of this has sent."""
@@ -106,30 +118,19 @@ class Writer(Stager, DataSourceArrowWriter):
         """Publish what the tasks have staged."""
         staged = [one for one in messages if one is not None]
         if self.options.atomic == "job":
-            # only of a batch it is known whether it was done before the connection was lost
-            tries = (
-                self.options
-                if self.options.stream
-                else dataclasses.replace(self.options, reconnect_seconds=0)
-            )
-            patiently(tries, lambda: self._publish(staged))
+            patiently(self.options, lambda: self._end(staged))
 
-    def _publish(self, staged: list[Staged]) -> None:
+    def _end(self, staged: list[Staged]) -> None:
         with connected(self.options) as database:
-            self._publish_with(database, staged)
-
-    def _publish_with(self, database: Batches, staged: list[Staged]) -> None:
-        parts = parts_of(staged)
-        if self.options.stream is None or self.options.batch is None:
-            database.publish_parts(parts)
-        else:
+            if self.options.stream is None or self.options.batch is None:
+                database.publish_parts(parts_of(staged), **self._noted(self.job))
+                return
             final = {"final": True} if self.options.failed == "dead" else {}
-            failed = [{**one, **final} for task in staged for one in task.failed]
             done = database.commit_batch(
                 self.options.stream,
                 self.options.batch,
-                parts=parts,
-                failed=failed,
+                parts=parts_of(staged),
+                failed=[{**one, **final} for task in staged for one in task.failed],
                 whole=True,
                 run=run_of(staged),
                 job=self.job,
@@ -168,9 +169,6 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
                 stream, batch, parts=parts_of(staged), whole=True, run=run_of(staged), job=self.job
             )
 
-    def _purpose(self, query: str | None, batch: int | None, run: str | None) -> dict[str, Any]:
-        return {} if query is None else {"query": stream_of(query), "batch": batch, "run": run}
-
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""
         self.drop(messages)
@@ -183,6 +181,12 @@ def of_query() -> tuple[str | None, int | None, str | None]:
         context.getLocalProperty(name) if context else None for name in (QUERY_ID, BATCH_ID, RUN_ID)
     )
     return query, None if batch is None else int(batch), None if query is None else run
+
+
+def partition() -> int:
+    """Return the number of the task among those of its job."""
+    context = TaskContext.get()
+    return context.partitionId() if context else 0
 
 
 def stream_of(query: str) -> str:

@@ -1,6 +1,7 @@
-"""A driver to be killed: python -m tests.faults.spark_driver '{"mode": …, "folder": …, …}', with PYQUEUE_URL.
+"""A driver to be killed: python -m tests.faults.spark_driver MASTER, and a line of JSON for each query.
 
-It takes the messages of the kind `mail` until none is ready, and lets each batch last a while.
+A query takes the messages of the kind `mail` until none is ready, and lets each batch last a while. How it
+ended stands then in the file that the line names.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +21,39 @@ from pyqueue_sql.spark.pipeline import Pipeline, Station
 from pyqueue_sql.spark.session import make_session
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""A Java that lives for a minute is not to spend it on compiling."""
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.executor.memory": "512m",
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.executor.extraJavaOptions": QUICK,
+}
+GROUPS = 20
 
 
-def onwards(messages: DataFrame) -> DataFrame:
-    """Return what goes on, without keys, so that what comes twice is seen."""
-    nothing = F.lit(None).cast("string").alias("p_key")
-    return messages.select(F.lit("next").alias("p_kind"), nothing, "payload", "receipt")
+def no_key() -> Column:
+    """Return the column without keys, so that what comes twice is seen."""
+    return F.lit(None).cast("string").alias("p_key")
+
+
+def onwards(messages: DataFrame, *more: str) -> DataFrame:
+    """Return what goes on, and more columns."""
+    return messages.select(F.lit("next").alias("p_kind"), no_key(), "payload", *more)
+
+
+def gathered(messages: DataFrame) -> DataFrame:
+    """Return all numbers so far of the groups of which some came, from Spark's state."""
+    number = F.get_json_object("payload", "$.n").cast("int")
+    groups = messages.select(number.alias("n")).groupBy((F.col("n") % GROUPS).alias("group"))
+    payload = F.to_json(F.struct("group", "numbers"))
+    return groups.agg(F.collect_list("n").alias("numbers")).select(
+        F.lit("next").alias("p_kind"), no_key(), payload.alias("payload")
+    )
 
 
 def of_foreach(given: dict[str, Any], frame: DataFrame, batch: int) -> None:
@@ -37,40 +65,66 @@ def of_foreach(given: dict[str, Any], frame: DataFrame, batch: int) -> None:
             file.writelines(f"{n}\n" for n in found)
         return
     query = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
-    options = {"stream": f"spark/{query}", "batch": str(batch)}
-    onwards(frame).write.format("pyqueue").options(**options).mode("append").save()
+    options = {"url": given["url"], "stream": f"spark/{query}", "batch": str(batch)}
+    frame.write.format("pyqueue").options(**options).mode("append").save()
 
 
 def slowly(seconds: float, messages: DataFrame) -> DataFrame:
     """Send a station's batch on, after a while."""
     time.sleep(seconds)
-    return onwards(messages)
+    return onwards(messages, "receipt")
 
 
-def main(given: dict[str, Any]) -> None:
-    """Run the query of a mode: foreach, stream, station or source."""
-    spark = make_session("faults", f"local[{given['cores']}]", {"spark.ui.enabled": "false"})
+def run(spark: SparkSession, given: dict[str, Any]) -> None:
+    """Run the query of a mode of tests/faults/spark_rounds.py until nothing is ready."""
+    mode = given["mode"]
     options = {name: str(given[name]) for name in ("partitions", "max_messages", "timeout_seconds")}
-    if given["mode"] == "station":
+    if mode == "station":
         work = functools.partial(slowly, given["slow"])
         station = Station("mail", work, to=("next",), options=tuple(options.items()))
-        Pipeline("faults", [station]).run(spark, os.environ["PYQUEUE_URL"], given["folder"], once=True)
+        Pipeline("faults", [station]).run(spark, given["url"], given["folder"], once=True)
         return
-    options |= {"commit": "source" if given["mode"] == "source" else "sink"}
-    kinds = ("mail", "post") if given["mode"] == "foreach" else ("mail",)
-    frames = [spark.readStream.format("pyqueue").options(**options, kind=kind).load() for kind in kinds]
+    options |= {"url": given["url"], "commit": "source" if mode == "source" else "sink"}
+    frames = [
+        spark.readStream.format("pyqueue").options(**options, kind=kind).load() for kind in given["kinds"]
+    ]
     frame = functools.reduce(lambda one, other: one.union(other), frames)
-    if given["mode"] == "stream":
-        writer = onwards(frame).drop("receipt").writeStream.format("pyqueue")
+    if mode == "groups":
+        frame = gathered(frame)
+    elif mode == "distinct":
+        frame = onwards(frame.dropDuplicates(["payload"]))
+    elif mode == "stream":
+        frame = onwards(frame)
+    elif mode == "foreach":
+        frame = onwards(frame, "receipt")
+    if mode in ("stream", "distinct"):
+        writer = frame.writeStream.format("pyqueue").option("url", given["url"])
     else:
         writer = frame.writeStream.foreachBatch(functools.partial(of_foreach, given))
     query = (
         writer.option("checkpointLocation", f"{given['folder']}/checkpoint")
+        .outputMode("update" if mode == "groups" else "append")
         .trigger(availableNow=True)
         .start()
     )
     query.awaitTermination()
 
 
+def main(master: str) -> None:
+    """Run a query for each line of the input."""
+    spark = make_session("faults", master, SETTINGS)
+    for line in sys.stdin:
+        given = json.loads(line)
+        try:
+            run(spark, given)
+            said = "ended"
+        except Exception as error:
+            traceback.print_exc()
+            said = f"failed: {type(error).__name__}"
+        answer = Path(given["answer"])
+        answer.with_suffix(".new").write_text(said)
+        os.replace(answer.with_suffix(".new"), answer)
+
+
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(sys.argv[1])

@@ -2,7 +2,8 @@
 
 It ends, and the server and its folder with it, when its input ends: the kernel closes that however the tests
 end. Standard input starts with one line of JSON: `home`, a folder; `owner_pid`; `steps`, each an object with
-`command` and `input`, a file or null. The last step is the server.
+`command` and `input`, a file or null. The last step is the server, which is started again
+where there is a file `again` in its folder as it ends, after as many seconds as stand in it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,10 @@ def main() -> int:
     try:
         for step in config["steps"]:
             status = run(step, home, config["owner_pid"])
+            while status is not None and (home / "again").exists():
+                time.sleep(float((home / "again").read_text()))
+                (home / "again").unlink()
+                status = run(step, home, config["owner_pid"])
             if status is None:
                 return 0
             if status:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import dataclasses
 import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -50,6 +52,8 @@ class Running:
     about: str
     """What it is, for people."""
     stop: Callable[[], None]
+    restart: Callable[[signal.Signals, float], None] | None = None
+    """Ends it by a signal, and after so many seconds starts it again, as it was; None where it isn't ours."""
 
 
 def start(name: str, given: str | None, settings: tuple[str, ...] = SETTINGS) -> Running:
@@ -107,7 +111,7 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
     home = Path(tempfile.mkdtemp(prefix=f"pyqueue-{name}-"))
     port, password = free_port(), secrets.token_urlsafe(16)
     (home / "users.sql").write_text(
-        f"create user {USER}@'%' identified by '{password}';\n"
+        f"create user if not exists {USER}@'%' identified by '{password}';\n"
         f"grant all on *.* to {USER}@'%' with grant option;\n"
         "drop user if exists ''@localhost, root@localhost, root@'127.0.0.1', root@'::1';\n"
     )
@@ -133,13 +137,25 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
         with contextlib.suppress(BrokenPipeError):
             process.communicate()
 
+    def restart(number: signal.Signals, away: float) -> None:
+        (home / "again").write_text(str(away))
+        os.kill(int((home / "pid").read_text()), number)
+        while (home / "again").exists():  # the keeper takes it as the server ends
+            time.sleep(0.01)
+        answer()
+
+    def answer() -> Running | None:
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(ConnectionFailed):
+                return running(name, url, binaries.source, stop)
+            time.sleep(0.05)
+        return None
+
     atexit.register(stop)
     url = f"{name}+pymysql://{USER}:{password}@127.0.0.1:{port}"
-    deadline = time.monotonic() + START_TIMEOUT_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(ConnectionFailed):
-            return running(name, url, binaries.source, stop)
-        time.sleep(0.05)
+    if (found := answer()) is not None:
+        return dataclasses.replace(found, restart=restart)
     assert process.stdout is not None
     said = process.stdout.read().decode() if process.poll() is not None else "it doesn't answer"
     stop()

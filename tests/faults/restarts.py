@@ -1,0 +1,149 @@
+"""Servers of our own that are ended, by force or not, and come back as they were, on the same port."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+from pyqueue_sql import migrate
+from pyqueue_sql.connect import connect
+from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+from tests.servers import Running
+from tests.servers.binaries import on_path, unpacked
+from tests.servers.starting import SETTINGS, UnavailableError, throw_away
+
+NAMES: Final = ("postgresql", "mariadb", "mysql")
+PATIENCE_SECONDS: Final = 60.0
+SAFE: Final = tuple(one for one in SETTINGS if "doublewrite" not in one)
+"""A page that was written by half is found again."""
+
+
+class Restartable(Protocol):
+    """A server that can be ended."""
+
+    def restart(self, *, crash: bool, away: float) -> None:
+        """End it, by kill -9 or as its operator does, and start it again.
+
+        Args:
+            crash: whether by kill -9.
+            away: seconds in between.
+        """
+
+    def database(self, name: str) -> str:
+        """Make a database with the queue, and return its URL."""
+        ...
+
+
+class Postgresql:
+    """An embedded server whose data stays between its starts.
+
+    Args:
+        folder: of its data.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._server = self._start(None)
+
+    def _start(self, port: int | None) -> EmbeddedServer:
+        # the disk isn't waited for: it is the program that ends, never the machine
+        return start_server(self._folder, port=port, settings={"fsync": "off"})
+
+    def restart(self, *, crash: bool, away: float) -> None:
+        """End it and start it again; see Restartable."""
+        port = self._server.port
+        if crash:
+            os.kill(self._server.pid, signal.SIGKILL)
+        self._server.stop()
+        time.sleep(away)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                self._server = self._start(port)
+                return
+            except EmbeddedServerError:  # processes of the one before are still at their end
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def database(self, name: str) -> str:
+        """Make a database; see Restartable."""
+        with connect(self._server.url) as connection, connection.cursor() as cursor:
+            cursor.execute(f"create database {name}".encode())
+        url = f"{self._server.url.rpartition('/')[0]}/{name}"
+        migrate.upgrade(url)
+        return url
+
+    def stop(self) -> None:
+        """Stop it for good."""
+        self._server.stop()
+
+
+class Mysql:
+    """A MariaDB or MySQL.
+
+    Args:
+        name: which of them.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._server = self._start(name)
+
+    def _start(self, name: str) -> Running:
+        with contextlib.suppress(UnavailableError):
+            return throw_away(name, on_path(name), SAFE)
+        return throw_away(name, unpacked(name), SAFE)
+
+    def restart(self, *, crash: bool, away: float) -> None:
+        """End it and start it again; see Restartable."""
+        assert self._server.restart is not None
+        self._server.restart(signal.SIGKILL if crash else signal.SIGTERM, away)
+
+    def database(self, name: str) -> str:
+        """Make a database; see Restartable."""
+        with connect(self._server.url) as connection, connection.cursor() as cursor:
+            cursor.execute(f"create database {name}".encode())
+        url = f"{self._server.url}/{name}"
+        migrate.upgrade(url)
+        return url
+
+    def stop(self) -> None:
+        """Stop it for good."""
+        self._server.stop()
+
+
+@contextmanager
+def restartable(name: str) -> Iterator[Restartable]:
+    """Give a server of our own.
+
+    Args:
+        name: one of NAMES.
+
+    Raises:
+        UnavailableError: there is none.
+    """
+    if name != "postgresql":
+        server = Mysql(name)
+        try:
+            yield server
+        finally:
+            server.stop()
+        return
+    folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-"))
+    folder.chmod(0o755)  # whoever runs PostgreSQL gets there
+    try:
+        server = Postgresql(folder / "data")
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder)
