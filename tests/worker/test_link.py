@@ -152,3 +152,32 @@ def test_a_wait_ends_that_was_stopped_while_its_connection_was_being_opened(
 
     asyncio.run(run())
     assert queue.peek("mail") == []
+
+
+def test_pauses_begin_again_once_it_has_worked(harness: Harness) -> None:
+    pauses: list[float] = []
+
+    class Hasty(Ending):
+        async def pause(self, seconds: float) -> None:
+            pauses.append(seconds)
+
+    async def run() -> None:
+        failures = 0
+
+        def open_connection() -> Any:
+            nonlocal failures
+            failures -= 1
+            if failures >= 0:
+                raise ConnectionFailed("nobody is there")
+            return connect(harness.url)
+
+        link = Link("test", open_connection, Hasty())
+        for count in (8, 1):
+            failures = count
+            assert await link.call(lambda queue: queue.reserve("mail")) == []
+            await link.call(lambda queue: queue.connection.close())
+        await link.close()
+
+    asyncio.run(run())
+    assert max(pauses[:8]) > 1
+    assert all(pause < 1 for pause in pauses[8:]), pauses

@@ -6,17 +6,19 @@ import io
 import json
 import logging
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pyqueue_sql import Message
-from pyqueue_sql.worker import Handlers
+from pyqueue_sql.worker import Handlers, keeping
 from pyqueue_sql.worker.logs import JsonFormatter, TextFormatter
 from tests.worker.helpers import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from tests.conformance.harness import Session
     from tests.worker.helpers import Workers
@@ -150,3 +152,22 @@ def test_the_traceback_of_a_failure_is_logged_once_an_attempt(queue: Session, wo
     with logged(TextFormatter()) as log:
         workers.drain(handlers)
     assert log.getvalue().count("Traceback") == 2
+
+
+def test_a_worker_is_heard_of_three_times_a_timeout(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # time goes on by hand, so that nothing but a heartbeat that is due makes one
+    passed = 0.0
+    monkeypatch.setattr(keeping, "TICK_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: 1000 + passed))
+
+    def heard_at() -> list[datetime]:
+        return [worker.heartbeat_at for worker in queue.workers()]
+
+    with workers.running(listening([], "mail"), heartbeat_seconds=3000, notify=False):
+        until(heard_at)
+        for _ in range(3):
+            passed += 1010
+            before = heard_at()
+            until(lambda before=before: heard_at() > before)

@@ -1,0 +1,111 @@
+"""The part of pytest in this: which tests reach which routine, which to run in which order, what was red.
+
+Each is told by a variable that names a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pymysql
+import pytest
+
+from pyqueue_sql.connect import connect
+
+REACH = "PYQUEUE_MUTANTS_REACH"
+"""Where to write a line of JSON for each test: its name, its seconds, the routines that it reached."""
+CHOSEN = "PYQUEUE_MUTANTS_CHOSEN"
+"""Has the names of the tests to run, in order, and of all that are known: what isn't known runs first."""
+RED = "PYQUEUE_MUTANTS_RED"
+"""Where to write which test was red, when and why."""
+URL = "PYQUEUE_MUTANTS_URL"
+"""Of the server that the tests use."""
+
+CALLS_POSTGRESQL = "select f.funcname, sum(f.calls)::bigint from pg_stat_user_functions f group by 1"
+CALLS_MYSQL = """
+select p.object_name, sum(p.count_star) from performance_schema.events_statements_summary_by_program p
+where p.object_schema like 'pyqueue\\_test\\_%%' group by 1
+"""
+NAMES = """
+select d.datname from pg_database d where d.datname like 'pyqueue\\_test%' and d.datname not like '%template'
+"""
+BUSY = """
+select count(*) from pg_stat_activity a
+where a.backend_type = 'client backend' and a.application_name <> 'tests'
+"""
+"""A session gives its numbers to the server when it ends."""
+END_SECONDS = 0.5
+_calls: Counter[str] = Counter()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Choose, after all others have."""
+    yield
+    if CHOSEN in os.environ:
+        told = json.loads(Path(os.environ[CHOSEN]).read_text())
+        place, known = {name: n for n, name in enumerate(told["chosen"])}, set(told["known"])
+        items[:] = [item for item in items if item.nodeid in place or item.nodeid not in known]
+        items.sort(key=lambda item: place.get(item.nodeid, -1))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Count what a test calls."""
+    began = time.monotonic()
+    result = yield
+    if REACH in os.environ:
+        took = time.monotonic() - began
+        calls = count()
+        reached = sorted(name for name in calls if calls[name] > _calls[name])
+        _calls.update(calls - _calls)
+        line = {"test": item.nodeid, "seconds": round(took, 2), "routines": reached}
+        with open(os.environ[REACH], "a") as file:
+            file.write(json.dumps(line) + "\n")
+    return result
+
+
+def count() -> Counter[str]:
+    """Return how often each routine has been called so far."""
+    url = os.environ[URL]
+    if not url.startswith("postgresql"):
+        with connect(url) as connection:
+            assert isinstance(connection, pymysql.Connection)
+            with connection.cursor() as cursor:
+                cursor.execute(CALLS_MYSQL)
+                return Counter({name: int(calls) for name, calls in cursor.fetchall()})
+    calls: Counter[str] = Counter()
+    with psycopg.connect(url, autocommit=True, application_name="tests") as connection:
+        deadline = time.monotonic() + END_SECONDS
+        while connection.execute(BUSY).fetchone() != (0,) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        databases = [name for (name,) in connection.execute(NAMES)]
+    for name in databases:
+        url_of = url.rpartition("/")[0] + "/" + name
+        with psycopg.connect(url_of, autocommit=True, application_name="tests") as connection:
+            calls.update({routine: int(number) for routine, number in connection.execute(CALLS_POSTGRESQL)})
+    return calls
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Write down the first that is red."""
+    red = Path(os.environ.get(RED, os.devnull))
+    if report.failed and RED in os.environ and not red.exists():
+        crash = getattr(report.longrepr, "reprcrash", None)
+        why = crash.message if crash else str(report.longrepr)
+        red.write_text(
+            json.dumps(
+                {
+                    "test": report.nodeid,
+                    "when": report.when,
+                    "why": why[-600:],
+                    "all": str(report.longrepr)[-4000:],
+                }
+            )
+        )
