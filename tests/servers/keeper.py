@@ -40,6 +40,7 @@ def main() -> int:
                 return 0
             if status:
                 break
+        print(f"{' '.join(step['command'][:2])} … ended with status {status}")
         print((home / "log").read_text(errors="replace").strip()[-LOG_TAIL:])
         return 1
     finally:

@@ -157,9 +157,11 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
     if (found := answer()) is not None:
         return dataclasses.replace(found, restart=restart)
     assert process.stdout is not None
-    said = process.stdout.read().decode() if process.poll() is not None else "it doesn't answer"
+    said = "it doesn't answer"
+    if process.poll() is not None:
+        said = process.stdout.read().decode().strip()[-2000:] or f"nothing said, status {process.returncode}"
     stop()
-    raise UnavailableError(f"{binaries.source} doesn't start: {said.strip()[-2000:]}")
+    raise UnavailableError(f"{binaries.source} doesn't start: {said}")
 
 
 def first_step(command: list[str], binaries: Binaries, home: Path) -> dict[str, Any]:
