@@ -236,7 +236,7 @@ class Reach:
             file = test.partition("::")[0]
             seconds, reached = self.tests[test]
             room = ROOMS.index(file.split("/")[1])
-            # a file whose tests mostly come by is about this, a test that reaches little about what it reaches
+            # a file whose tests mostly come by is about this; a test of little is about that little
             return (room, seconds > 10, -round(files[file] / of_file[file], 1), seconds * (5 + len(reached)))
 
         return sorted(chosen, key=turn)
