@@ -39,8 +39,8 @@ def main() -> int:
             if status is None:
                 return 0
             if status:
+                print(f"{' '.join(step['command'][:2])} … ended with status {status}")
                 break
-        print(f"{' '.join(step['command'][:2])} … ended with status {status}")
         print((home / "log").read_text(errors="replace").strip()[-LOG_TAIL:])
         return 1
     finally:
