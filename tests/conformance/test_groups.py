@@ -271,6 +271,8 @@ def test_D6_a_finished_group_is_remembered_for_its_time(queue: Session, clock: C
     assert queue.group("g", "again").state == "open"
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_D6_ten_thousand_members(queue: Session) -> None:
     queue.define("check", timeout_seconds=3600)
     queue.group("g", "next")

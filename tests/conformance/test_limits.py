@@ -303,6 +303,8 @@ def rate_of(sessions: list[Session], clock: Clock, seconds: float, step: float, 
     return number
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @pytest.mark.parametrize(
     ("rate", "sessions", "step", "most", "pop"),
     [

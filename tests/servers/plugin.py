@@ -172,6 +172,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("long")
     if folder in ("model", "concurrency"):
         item.add_marker("large")
+    if folder == "concurrency" and server_of(item) == "mysql":
+        item.add_marker("long")  # its routines are those of MariaDB, where it runs
 
 
 @pytest.hookimpl(trylast=True)

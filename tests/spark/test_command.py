@@ -65,6 +65,7 @@ def test_without_java_the_command_says_what_to_install(
     assert "Java 17 or later" in done.output
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_pipeline_of_an_application_runs_until_nothing_is_ready(
     application: Path, database_url: str

@@ -56,6 +56,7 @@ def wait(process: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_E5_a_driver_that_is_killed_twice_changes_nothing_in_the_result(
     database_url: str, tmp_path: Path, drivers: Drivers

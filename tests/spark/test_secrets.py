@@ -111,6 +111,7 @@ def test_options_that_mean_nothing_are_refused(given: dict[str, str], way: str) 
         parse({"url": URL, **given}, way)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_nothing_of_the_url_is_in_plans_exceptions_and_logs(database_url: str, tmp_path: Path) -> None:
     login = database_url.partition("://")[2].partition("@")[0]
