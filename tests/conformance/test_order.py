@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.conformance.steps import SECOND, drain, keys, receipts, state, take
 
 if TYPE_CHECKING:
-    from tests.conformance.fixtures import Clock
+    from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Session
 
 
@@ -91,3 +91,27 @@ def take_best(queue: Session) -> tuple[str, str]:
     """Reserve the first message, and return its key and receipt."""
     (message,) = queue.reserve("job")
     return message.key, receipts([message])[0]
+
+
+def test_of_many_that_come_due_at_once_the_highest_priority_is_first(queue: Session, clock: Clock) -> None:
+    messages = [
+        {"key": f"{number:02}", "priority": number, "delay_seconds": 1 + number / 10} for number in range(30)
+    ]
+    queue.push_many("mail", messages)
+    clock.advance(10)
+    assert keys(queue.reserve("mail")) == ["29"]
+    assert keys(queue.reserve("mail", None, 3)) == ["28", "27", "26"]
+    assert len(drain(queue, "mail", 5)) == 26
+
+
+def test_what_another_takes_of_many_that_come_due_at_once_is_passed_over(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.push_many("mail", [{"key": f"{number:02}", "delay_seconds": 1} for number in range(50)])
+    clock.advance(10)
+    other = connect(autocommit=False)
+    taken = keys(other.reserve("mail", None, 10))
+    found = keys(queue.reserve("mail", None, 10))
+    assert len(found) == 10 and not set(found) & set(taken), "it waits for nobody"
+    other.rollback()
+    assert len(drain(queue, "mail", 50)) == 40

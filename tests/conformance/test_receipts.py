@@ -324,3 +324,34 @@ def test_seconds_are_bound_as_whatever_number_a_client_has(
     assert list(queue.call("queue_wait", '"nothing"', 1e-05 if seconds == 2 else seconds)) == []
     queue.raw("queue_stream_reserve", "s", "1", "0", "mail", "1", None)
     assert [tuple(row) for row in queue.call("queue_stream_extend", "s/1", seconds)] == [(0, 0)]
+
+
+FEATURES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "semaphores": {"semaphores": ["smtp"]},
+    "order_key": {"order_key": "o"},
+    "group": {"group": "g"},
+    "route": {"route": ["next"]},
+}
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_receipt_of_an_earlier_delivery_does_nothing_whatever_the_message_has(
+    queue: Session, clock: Clock, feature: str
+) -> None:
+    queue.semaphore("smtp", 1)
+    queue.group("g", "all done")
+    queue.define("mail", timeout_seconds=5)
+    queue.push("mail", "a", 1, **FEATURES[feature])
+    _, old = take(queue, "mail")
+    clock.advance(5)
+    message, _ = take(queue, "mail")
+    found = [queue.extend(old, 1000), queue.ack(old), queue.nack(old), queue.nack(old, final=True)]
+    found += [queue.move(old, "other"), *queue.extend_many([old], 1000), *queue.ack_many([old])]
+    found += [*queue.nack_many([old]), *queue.move_many([{"receipt": old, "to_kind": "other"}])]
+    assert set(outcomes(found)) == {"lost"}
+    held = queue.get("mail", "a")
+    assert held is not None
+    assert (held.state, held.scheduled_at, held.attempts) == ("reserved", message.scheduled_at, 2)
+    clock.advance(5)
+    assert take(queue, "mail")[0].attempts == 3

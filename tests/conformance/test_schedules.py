@@ -95,7 +95,16 @@ def test_a_cron_expression(queue: Session, clock: Clock, cron: str) -> None:
     [
         *("", "* * * *", "* * * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8"),
         *("a * * * *", "*/0 * * * *", "5-1 * * * *", "1,,2 * * * *", "1, * * * *", "* * * foo *", "@daily"),
-        *("* * * jan-foo *", "*-5 * * * *", "-5 * * * *", "1- * * * *", "0 0 31 2 *", "é * * * *"),
+        *(
+            "* * * jan-foo *",
+            "* * 0,5 * *",
+            "* * * 0-2 *",
+            "*-5 * * * *",
+            "-5 * * * *",
+            "1- * * * *",
+            "0 0 31 2 *",
+            "é * * * *",
+        ),
     ],
 )
 def test_what_is_no_cron_expression_is_refused(queue: Session, cron: str) -> None:
@@ -203,6 +212,15 @@ def test_until_ends_it(queue: Session, clock: Clock) -> None:
     assert queue.schedule("s", "k", 1, every_seconds=60, until=at("2026-11-21 09:05")).next_at is None
 
 
+def test_a_rule_ends_with_the_occurrence_that_its_end_is(queue: Session, clock: Clock) -> None:
+    clock.set(at("2026-11-21 09:00"))
+    queue.schedule("s", "k", 1, cron="*/10 * * * *", catch_up="all", until="2026-11-21T09:20:00Z")
+    clock.advance(3600)
+    assert queue.tick() == 2
+    [schedule] = queue.schedules()
+    assert (schedule.last_at, schedule.next_at) == (schedule.until, None)
+
+
 def test_paused_nothing_is_made_nor_made_up_for(queue: Session, clock: Clock) -> None:
     clock.set(at("2026-11-21 09:00"))
     queue.schedule("s", "k", 1, every_seconds=60, paused=True)
@@ -222,6 +240,17 @@ def test_to_schedule_again_keeps_what_is_due(queue: Session, clock: Clock) -> No
     assert queue.tick() == 1
     assert queue.reserve("k")[0].payload == 2
     assert len(queue.schedules()) == 1
+
+
+def test_a_schedule_of_each_sort_shows_its_rule(queue: Session) -> None:
+    rules: dict[str, dict[str, Any]] = {
+        "a": {"daily_at": "09:30", "time_zone": "+02:00"},
+        "b": {"cron": "0 10 * * *", "time_zone": "+02:00"},
+        "c": {"every_seconds": 60},
+    }
+    for name, rule in rules.items():
+        queue.schedule(name, "k", 1, **rule)
+    assert {schedule.name: schedule.rule for schedule in queue.schedules()} == rules
 
 
 def test_unschedule_ends_it(queue: Session, clock: Clock) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import LiteralString
+
+import pytest
+from psycopg import sql
+
 from tests.conftest import Clock
 from tests.schema.storage import LANE, LOOK, MOST, PLACE, Session, another
 
@@ -116,3 +121,19 @@ def test_a_pop_from_the_bounds_takes_in_order_and_once(session: Session, clock: 
         "select pushed_total, popped_total, total from queue_stats where p_kind = %s", [session.kind]
     ).fetchone()
     assert counts == (4, 3, 1)
+
+
+@pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
+def test_what_has_had_all_its_deliveries_is_given_to_nobody_from_the_bounds(
+    session: Session, clock: Clock, routine: LiteralString
+) -> None:
+    session.slow(clock.now)
+    session.push("spent", attempts=3, max_attempts=3)
+    session.push("spent, too", attempts=25)
+    session.push("last", attempts=2, max_attempts=3)
+    session.push("late", attempts=24)
+    text = sql.SQL("select p_key from {}('work')").format(sql.Identifier(routine))
+    taken = [key for _ in range(4) for (key,) in session.conn.execute(text)]
+    assert taken == ["last", "late"]
+    letters = session.conn.execute("select p_key from queue_peek('work.dead', 10)").fetchall()
+    assert sorted(letters) == [("spent",), ("spent, too",)]

@@ -2180,6 +2180,11 @@ begin
         order by c.priority desc, c.due_at, c.entry limit greatest(in_max, 20));
     v_tids := array(select d.ctid from delayed_queue d
         where d.ctid = any (v_tids) and d.p_kind || '' = in_kind and d.due_at + 0 <= in_high for update skip locked);
+    if v_tids = '{}' then -- another transaction has all of these: the first of the others
+        v_tids := array(select d.ctid from delayed_queue d
+            where d.p_kind = in_kind and d.due_at between in_low and in_high
+            order by d.p_kind, d.due_at limit greatest(in_max, 20) for update skip locked);
+    end if;
     with u as (
         update delayed_queue q set ready_at = greatest(q.due_at, in_floor), due_at = null
         where q.ctid = any (v_tids) returning q.ready_at)

@@ -25,6 +25,19 @@ begin
         select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.p_kind = in_kind and q.due_at <= in_high for update /*!80000 of q */ skip locked) l;
+    if v_entries is null then -- another transaction has all of these: the first of the others
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(c.entry) into v_entries
+        from (
+            select d.entry from delayed_queue d force index (delayed_queue_due)
+            where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
+        from (
+            select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
+    end if;
     if v_entries is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
