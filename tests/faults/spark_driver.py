@@ -84,7 +84,7 @@ def run(spark: SparkSession, given: dict[str, Any]) -> None:
         station = Station("mail", work, to=("next",), options=tuple(options.items()))
         Pipeline("faults", [station]).run(spark, given["url"], given["folder"], once=True)
         return
-    options |= {"url": given["url"], "commit": "source" if mode == "source" else "sink"}
+    options |= {"url": given["url"], "commit": "sink" if mode in ("foreach", "stream") else "source"}
     frames = [
         spark.readStream.format("pyqueue").options(**options, kind=kind).load() for kind in given["kinds"]
     ]

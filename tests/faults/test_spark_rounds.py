@@ -37,6 +37,7 @@ def drivers() -> Iterator[Drivers]:
         ("stream", "crash", 2),
         ("distinct", "worker", 3),
         ("foreach", "machine", 4),
+        ("groups", "driver", 5),
         ("station", "executor", 6),
     ],
 )

@@ -82,6 +82,35 @@ def test_a_start_with_other_options_loses_nothing(
     assert stats.total == 0
 
 
+def test_a_batch_that_is_replayed_after_its_write_is_in_the_state_and_is_written_once(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    """The driver dies after the write and before Spark notes that the batch is done."""
+
+    def work(frame: DataFrame, batch: int) -> None:
+        query = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+        payload = F.to_json(F.struct("group", "numbers"))
+        none = F.lit(None).cast("string").alias("p_key")
+        found = frame.select(F.lit("next").alias("p_kind"), none, payload.alias("payload"))
+        options = {**where, "stream": f"spark/{query}", "batch": str(batch)}
+        found.write.format("pyqueue").options(**options).mode("append").save()
+        if fails.pop() if fails else False:
+            raise ValueError("on purpose")
+
+    number = F.get_json_object("payload", "$.n").cast("int").alias("n")
+    groups = stream(spark, where).select(number).groupBy((F.col("n") % 2).alias("group"))
+    writer = groups.agg(F.collect_list("n").alias("numbers")).writeStream.foreachBatch(work)
+    query = writer.outputMode("update").option("checkpointLocation", folder).trigger(availableNow=True)
+    fails = [True]
+    fill(queue, 10)
+    with pytest.raises(Exception, match="on purpose"):
+        query.start().awaitTermination()
+    queue.push_many("mail", [{"key": f"k{n}", "payload": {"n": n}} for n in range(10, 20)])
+    query.start().awaitTermination()
+    came = sorted((one.payload["group"], sorted(one.payload["numbers"])) for one in drain(queue, "next"))
+    assert came == sorted((group, list(range(group, last, 2))) for group in (0, 1) for last in (10, 20))
+
+
 def test_two_sources_of_one_query_each_end_with_the_batch(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:
