@@ -246,6 +246,7 @@ source routines/_queue_slot_lock.sql
 source routines/_queue_slot_room.sql
 source routines/_queue_slot_lacks.sql
 source routines/_queue_slot_next.sql
+source routines/_queue_slot_wake.sql
 source routines/_queue_slot_settle.sql
 source routines/_queue_slot_note.sql
 source routines/_queue_slot_hand_over.sql

@@ -208,6 +208,22 @@ def test_D5_capacity_is_changed_while_messages_wait(queue: Session) -> None:
         fill(queue, "g")
 
 
+@pytest.mark.parametrize("capacity", [0, 1])
+@pytest.mark.parametrize("most", [1, 10])
+def test_D5_a_lower_capacity_counts_for_who_was_told_that_there_is_room(
+    queue: Session, capacity: int, most: int
+) -> None:
+    queue.semaphore("s", 2)
+    fill(queue, "a", "b", "c")
+    assert states(queue, "a", "b", "c") == ["ready", "ready", "waiting"]
+    queue.semaphore("s", capacity)
+    held = {key: receipt for _ in range(3) for key, receipt in hold(queue, most=most).items()}
+    assert list(held) == ["a"][:capacity]
+    assert stands(queue) == (capacity, capacity, 3 - capacity)
+    queue.semaphore("s", 3)
+    assert sorted([*held, *hold(queue)]) == ["a", "b", "c"]
+
+
 def test_D5_pop_takes_what_has_slots_and_keeps_none(queue: Session) -> None:
     queue.semaphore("s", 2)
     fill(queue, "a", "b", "c", "d")

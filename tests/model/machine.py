@@ -301,7 +301,7 @@ class Machine:
             for entry in deliverable:  # also past others who were told so a second ago
                 if entry.semaphores and entry not in taken and not where and not wanted & {*entry.semaphores}:
                     assert not model.semaphores.has_to_come(entry, rest, model.now), f"{entry} was left"
-        for entry in line():
+        for entry in line() if len(got) == most else model.of(kind):  # also those that a filter leaves
             model.semaphores.touch(entry.semaphores, model.now)
         if kind in model.buckets:
             model.buckets[kind].spend(len(taken))

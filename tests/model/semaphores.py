@@ -21,8 +21,8 @@ class Semaphores:
 
     def touch(self, names: Iterable[str], now: int) -> None:
         """Somebody may have been told that there is room, which is their right for a second."""
-        if names:
-            self._touched = now
+        if names:  # once the clock was set back it lasts until a second after the later time
+            self._touched = max(self._touched, now)
 
     def overfull(self, entries: Iterable[Entry], now: int) -> list[str]:
         """Those that more are held of than they have room for; a hold that has expired once has no slot."""

@@ -173,6 +173,8 @@ drop procedure if exists _queue_slot_note;
 --;
 drop procedure if exists _queue_slot_settle;
 --;
+drop procedure if exists _queue_slot_wake;
+--;
 drop procedure if exists _queue_slot_next;
 --;
 drop procedure if exists _queue_slot_lacks;

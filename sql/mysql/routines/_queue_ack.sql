@@ -11,14 +11,15 @@ begin
     declare v_deliveries int;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcomes longtext character set ascii;
+    declare v_semaphores longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
     if in_options is not null then
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.semaphores is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
-    into v_kind, v_keeps, v_pushed, v_deliveries, v_order
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
+    into v_kind, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
@@ -29,6 +30,8 @@ begin
             if v_order is not null then
                 call queue_now(v_now);
                 call _queue_advance(v_kind, v_order, v_entry, v_now);
+            elseif v_semaphores is not null then
+                call _queue_slot_note(v_entry, v_semaphores);
             end if;
         end if;
     end if;

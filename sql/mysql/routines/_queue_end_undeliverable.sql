@@ -13,8 +13,7 @@ begin
     declare v_pending, v_last, v_held, v_done boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
     declare c cursor for
-        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null,
-            if(in_shape is null, null, q.payload)
+        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.entry for update /*!80000 of q */;
     set out_ended = 0;
@@ -23,13 +22,14 @@ begin
     messages: loop
         begin
             declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_pending, v_last, v_held, v_payload;
+            fetch c into v_entry, v_pending, v_last, v_held;
         end;
         if v_done then
             leave messages;
         end if;
         set v_misfit = null;
         if in_shape is not null and not v_pending then
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry; -- a cursor over it would be a file
             call _queue_misfit(in_shape, v_payload, v_misfit);
         end if;
         if v_pending then

@@ -8,11 +8,11 @@ The parameters and the errors are those of queue_reserve. out_entry: the message
 a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
-    declare v_now, v_start, v_took, v_landed, v_due bigint;
+    declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
     declare v_timeout decimal(20,6);
     declare v_none decimal(30,6);
-    declare v_most int;
-    declare v_special, v_keeps, v_expired, v_ends, v_done boolean default false;
+    declare v_most, v_slots int;
+    declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_bounds int default json_length(@pyqueue_bounds, v_path);
     declare continue handler for not found begin end;
@@ -24,22 +24,23 @@ begin
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
         select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null or k.expires_seconds is not null
-                or k.semaphores or k.max_reserved is not null or k.rate_per_second is not null,
-            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0
-        into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
+                or k.max_reserved is not null or k.rate_per_second is not null,
+            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
+        into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
         if v_most is null then
             call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
         end if;
         if v_landed is not null or v_special then
             set v_done = false;
         elseif v_bounds = 11 then
-            call _queue_take_bounded(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_done);
+            call _queue_take_bounded(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_slots, v_done);
         else
             select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and v_now;
             if v_due is null then
-                select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, v_most)
-                into out_entry, v_expired, v_ends
+                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most),
+                    if(q.source_kind is null, json_length(q.semaphores), null)
+                into out_entry, v_expired, v_ends, v_slots
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
                 order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
@@ -52,6 +53,17 @@ begin
             end if;
         end if;
     end if;
+    set v_until = v_now + v_timeout * 1000000;
+    if v_done and v_slots > 0 then
+        -- with the slots that it was promised, see _queue_slot_promised
+        update queue_semaphore_slot h set h.until = v_until where h.entry = out_entry and h.until < 0;
+        set v_done = row_count() = v_slots;
+        if not v_done then
+            update queue_semaphore_slot h set h.until = -v_now where h.entry = out_entry and h.until = v_until;
+        end if;
+    elseif v_done and out_entry is null and v_slotted then
+        set v_done = false; -- there may be room for what waits
+    end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);
         set v_done = v_due = 0;
@@ -62,7 +74,7 @@ begin
         if out_entry is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             update delayed_queue q
-            set q.scheduled_at = v_now + v_timeout * 1000000, q.reserved_at = v_now, q.attempts = q.attempts + 1,
+            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1,
                 q.deliveries = q.deliveries + 1, q.secret = unhex(left(out_seed, 32)),
                 q.reserved_by = coalesce(in_worker, left(concat(user(), '/', connection_id()), 200))
             where q.entry = out_entry;

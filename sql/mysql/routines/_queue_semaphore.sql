@@ -6,7 +6,8 @@ in_name, in_capacity, the errors and the locks: those of queue_semaphore.
 differs: on PostgreSQL it is a part of queue_semaphore.'
 begin
     declare v_now bigint;
-    declare v_locked longtext character set utf8mb4;
+    declare v_locked, v_over longtext character set utf8mb4;
+    declare v_more bigint;
     call queue_now(v_now);
     call _queue_check_kind(in_name, 100, 'name');
     if in_capacity not between 0 and 1000000 then
@@ -18,6 +19,19 @@ begin
         delete h from queue_semaphore_slot h where h.name = in_name;
     else
         insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
+        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
+        select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name lock in share mode;
+        if v_more > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(l.entry) into v_over
+            from (
+                select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
+                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
+        end if;
     end if;
     call _queue_slot_settle(null, json_array(in_name), false, v_now);
 end $$

@@ -9,8 +9,7 @@ than what is taken: then _queue_slot_settle does it.
 Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is passed over.
 differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
 hand: begin
-    declare v_there, v_slot, v_room, v_last, v_next bigint;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_there, v_slot, v_capacity, v_taken, v_last, v_next bigint;
     declare v_looks int default 20;
     declare v_names longtext character set utf8mb4;
     declare v_waits boolean;
@@ -20,15 +19,14 @@ hand: begin
     select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
     where w.name = in_name order by w.entry limit 1;
     select q.semaphores into v_names from delayed_queue q where q.entry = v_next;
-    select s.capacity - (select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name) into v_room
-    from queue_semaphore s where s.name = in_name;
-    if v_there is not null or v_next is null or json_length(v_names) > 1 or coalesce(v_room, -1) < 0 then
+    if v_there is not null or v_next is null or json_length(v_names) > 1 then
         leave hand;
     end if;
     -- who counts the slots has it alone
-    select s.name into v_found from queue_semaphore s
+    select s.capacity into v_capacity from queue_semaphore s
     where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    if v_found is not null then
+    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+    if v_taken <= v_capacity then
         select h.entry into v_slot from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name for update;
     end if;
     while v_slot is not null and v_next is not null and v_looks > 0 and not out_done do

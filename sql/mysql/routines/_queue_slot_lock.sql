@@ -7,42 +7,45 @@ in_names: the semaphores. in_wait: false: what others have locked is left out, w
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held says to the end of the call that some are locked.'
 begin
-    declare v_all, v_more longtext character set utf8mb4 default in_names;
-    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_place, v_looks int default 0;
-    declare v_entry bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct j.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j order by j.name;
-    declare continue handler for not found set v_done = true;
-    -- with those of who may be next, because to lock them later would be out of order
-    while in_wait and v_place < json_length(in_names) do
-        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_looks = 0, v_entry = -1;
-        while v_looks < 3 and v_entry is not null do
-            select min(w.entry) into v_entry from queue_semaphore_wait w where w.name = v_name and w.entry > v_entry;
-            set v_more = null, v_looks = v_looks + 1;
-            select q.semaphores into v_more from delayed_queue q where q.entry = v_entry;
-            set v_all = json_merge_preserve(v_all, coalesce(v_more, '[]'));
-        end while;
-    end while;
-    set out_locked = '[]', v_done = false;
-    open c;
-    names: loop
-        fetch c into v_name;
-        if v_done then
-            leave names;
-        end if;
-        set v_found = null;
-        if in_wait then
-            select s.name into v_found from queue_semaphore s where s.name = v_name for update;
-        else
-            select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
-        end if;
-        set v_done = false;
-        if v_found is not null then
-            set out_locked = json_array_append(out_locked, '$', v_found), @pyqueue_slot_held = true;
-        end if;
-    end loop;
-    close c;
+    declare v_all longtext character set utf8mb4 default in_names;
+    declare v_more longtext character set utf8mb4;
+    if in_wait then
+        -- with those of who may be next, because to lock them later would be out of order
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(m.name) into v_more
+        from (
+            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            limit 1000000000) j
+            straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
+                and w.entry <= coalesce((
+                    select x.entry from queue_semaphore_wait x force index (queue_semaphore_wait_name)
+                    where x.name = j.name order by x.entry limit 2, 1), 9223372036854775807)
+            straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
+            straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m;
+        set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */) l;
+    else
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
+    end if;
+    if out_locked is not null then
+        set @pyqueue_slot_held = true;
+    end if;
+    set out_locked = coalesce(out_locked, '[]');
 end $$
 delimiter ;

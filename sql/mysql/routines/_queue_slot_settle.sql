@@ -7,16 +7,10 @@ in_entries: these messages, as far as they are there. in_names: semaphores at wh
 in_wait: see _queue_slot_lock. in_now: the time of the call.
 Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
 begin
-    declare v_names, v_locked, v_lines longtext character set utf8mb4;
+    declare v_names, v_locked, v_list, v_lines longtext character set utf8mb4;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_entry, v_woken bigint;
-    declare v_waits, v_ready, v_held, v_done boolean default false;
-    declare e cursor for select distinct j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
-    declare n cursor for
-        select distinct j.name from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            left join queue_semaphore s on s.name = j.name
-        where s.name is null or json_contains(v_locked, json_quote(j.name));
-    declare continue handler for not found set v_done = true;
+    declare v_woken bigint;
+    declare v_done boolean;
     set in_entries = coalesce(in_entries, '[]');
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(h.name) into v_names
@@ -24,34 +18,26 @@ begin
         straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
     set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
     call _queue_slot_lock(v_names, in_wait, v_locked);
-    open e;
-    entries: loop
-        set v_done = false;
-        fetch e into v_entry;
-        if v_done then
-            leave entries;
-        end if;
-        set v_waits = false, v_ready = false, v_held = false;
-        select q.ready_at is null and q.due_at is null and q.reserved_at is null, q.ready_at is not null and q.reserved_at is null,
-            q.reserved_at is not null and q.scheduled_at > in_now
-        into v_waits, v_ready, v_held from delayed_queue q where q.entry = v_entry;
-        delete h from queue_semaphore_slot h where h.entry = v_entry and not v_held and not (v_ready and h.until < 0);
-        delete w from queue_semaphore_wait w where w.entry = v_entry and not v_waits;
-    end loop;
-    close e;
-    set v_lines = '[]', v_done = false;
-    open n;
-    names: loop
-        fetch n into v_name;
-        if v_done then
-            leave names;
-        end if;
-        set v_lines = json_array_append(v_lines, '$', v_name);
-    end loop;
-    close n;
-    while json_length(v_lines) > 0 do
-        set v_name = null;
-        select json_unquote(json_extract(v_lines, '$[0]')) into v_name;
+    -- of each: whether it is held, is ready, waits
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
+        coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null and q.due_at is null and q.reserved_at is null))
+    into v_list
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        left join delayed_queue q force index (primary) on q.entry = j.entry;
+    if v_list is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete h from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
+            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+        where not j.held and not (j.ready and h.until < 0);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
+            straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry
+        where not j.waits;
+    end if;
+    call _queue_slot_wake(v_names, v_locked, in_now, v_lines, v_done);
+    while not v_done and json_length(v_lines) > 0 do
+        set v_name = json_unquote(json_extract(v_lines, '$[0]'));
         if json_length(v_lines) > 1 then -- the line whose first is the oldest
             select o.name into v_name
             from (

@@ -1,10 +1,10 @@
 drop procedure if exists _queue_take_bounded;
 delimiter $$
 create procedure _queue_take_bounded(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
-    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_done boolean)
+    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_slots int, out out_done boolean)
     comment '_queue_take for one message, where the session keeps bounds for the kind, and only those of one priority.
 in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_bounds has the kind. in_start: when the call began,
-in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_done: false where it is left
+in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_slots: how many semaphores it names, NULL: none. out_done: false where it is left
 to _queue_take: another look is due, something has come due or stands before the bound, nothing is behind it, or the message can''t be
 delivered. Whether something of a higher priority stands before it is looked up at most 2% of the time where that takes over half a
 millisecond, and every 2 s at least: @pyqueue_ahead_at has when the next time is, for the kind @pyqueue_ahead_of.
@@ -36,8 +36,9 @@ take: begin
         leave take;
     end if;
     set v_low = least(json_extract(v_bounds, '$[8]') + 0, in_now);
-    select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
-    into out_entry, out_expired, v_ends, v_at
+    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
+        if(q.source_kind is null, json_length(q.semaphores), null)
+    into out_entry, out_expired, v_ends, v_at, out_slots
     from delayed_queue q force index (delayed_queue_ready)
     where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
     order by q.ready_at, q.entry limit 1 for update skip locked;

@@ -12,7 +12,7 @@ begin
     declare v_misfit varchar(500) character set utf8mb4;
     declare v_number, v_expired, v_ends, v_rounds, v_left, v_place int default 0;
     declare v_woken bigint;
-    declare v_looked boolean default false;
+    declare v_looked, v_whole boolean default false;
     declare v_more boolean default true;
     set out_entries = null, out_number = 0, out_expired = 0;
     rounds: while v_more and out_number < in_max and v_rounds < 100 do
@@ -22,6 +22,12 @@ begin
             call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
         end if;
         set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
+        if v_ends > 0 then -- those that name semaphores are among them
+            select count(*) into v_ends from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
+        end if;
+        set v_whole = v_rounds = 1 and v_ends = 0 and in_shape is null;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
             -- a key may be waited for, which nobody does who has locked a semaphore: then the next call ends them
             if @pyqueue_slot_held is null then
@@ -44,13 +50,17 @@ begin
             end if;
         end if;
         -- what was found before may be found again: it is held only at the end
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(n.entry) into v_new
-        from (
-            select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
-            where o.entry is null and q.pending is null and q.attempts < coalesce(q.max_attempts, in_most) order by j.place limit v_left) n;
+        if v_whole then
+            set v_new = v_entries;
+        else
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(n.entry) into v_new
+            from (
+                select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                    left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
+                where o.entry is null and q.pending is null and q.attempts < coalesce(q.max_attempts, in_most) order by j.place limit v_left) n;
+        end if;
         if v_new is not null then
             call _queue_slot_take(v_new, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_new, v_number, v_expired, v_more);
             set out_number = out_number + v_number, out_expired = out_expired + v_expired,
