@@ -2473,14 +2473,15 @@ begin
     declare v_deliveries int;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcomes longtext character set ascii;
+    declare v_semaphores longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
     if in_options is not null then
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.semaphores is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key
-    into v_kind, v_keeps, v_pushed, v_deliveries, v_order
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
+    into v_kind, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
@@ -2491,6 +2492,8 @@ begin
             if v_order is not null then
                 call queue_now(v_now);
                 call _queue_advance(v_kind, v_order, v_entry, v_now);
+            elseif v_semaphores is not null then
+                call _queue_slot_note(v_entry, v_semaphores);
             end if;
         end if;
     end if;
@@ -2510,8 +2513,8 @@ for moved, d for duplicate, l for lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
-    declare v_keeps, v_each, v_ordered, v_done boolean default false;
-    declare v_list, v_found, v_lines longtext character set utf8mb4;
+    declare v_keeps, v_each, v_ordered, v_slotted, v_done boolean default false;
+    declare v_list, v_found, v_lines, v_slots longtext character set utf8mb4;
     declare c cursor for
         select j.entry, j.place from json_table(v_found, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
         order by j.entry;
@@ -2522,10 +2525,11 @@ begin
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered) into v_found, v_keeps, v_each, v_ordered
+    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered), max(d.slotted)
+    into v_found, v_keeps, v_each, v_ordered, v_slotted
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null or q.semaphores is not null as routed, q.order_key is not null as ordered, q.pending is not null
+        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.order_key is not null as ordered, q.semaphores is not null as slotted, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -2540,6 +2544,15 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
         end if;
         if not coalesce(v_keeps, false) then
+            if v_slotted then
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                select json_arrayagg(q.entry) into v_slots
+                from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
+                -- as _queue_slot_note; their slots say which semaphores they have
+                set @pyqueue_slot_entries = json_merge_preserve(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), v_slots),
+                    @pyqueue_slot_names = convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4);
+            end if;
             insert into queue_count (id, p_kind, pushed, reserved, acked)
             select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
             from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
@@ -2698,8 +2711,7 @@ begin
     declare v_pending, v_last, v_held, v_done boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
     declare c cursor for
-        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null,
-            if(in_shape is null, null, q.payload)
+        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.entry for update /*!80000 of q */;
     set out_ended = 0;
@@ -2708,13 +2720,14 @@ begin
     messages: loop
         begin
             declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_pending, v_last, v_held, v_payload;
+            fetch c into v_entry, v_pending, v_last, v_held;
         end;
         if v_done then
             leave messages;
         end if;
         set v_misfit = null;
         if in_shape is not null and not v_pending then
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry; -- a cursor over it would be a file
             call _queue_misfit(in_shape, v_payload, v_misfit);
         end if;
         if v_pending then
@@ -3288,11 +3301,11 @@ The parameters and the errors are those of queue_reserve. out_entry: the message
 a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
-    declare v_now, v_start, v_took, v_landed, v_due bigint;
+    declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
     declare v_timeout decimal(20,6);
     declare v_none decimal(30,6);
-    declare v_most int;
-    declare v_special, v_keeps, v_expired, v_ends, v_done boolean default false;
+    declare v_most, v_slots int;
+    declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_bounds int default json_length(@pyqueue_bounds, v_path);
     declare continue handler for not found begin end;
@@ -3304,22 +3317,23 @@ begin
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
         select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null or k.expires_seconds is not null
-                or k.semaphores or k.max_reserved is not null or k.rate_per_second is not null,
-            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0
-        into v_timeout, v_most, v_special, v_keeps from queue_kind k where k.p_kind = in_kind;
+                or k.max_reserved is not null or k.rate_per_second is not null,
+            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
+        into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
         if v_most is null then
             call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
         end if;
         if v_landed is not null or v_special then
             set v_done = false;
         elseif v_bounds = 11 then
-            call _queue_take_bounded(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_done);
+            call _queue_take_bounded(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_slots, v_done);
         else
             select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and v_now;
             if v_due is null then
-                select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, v_most)
-                into out_entry, v_expired, v_ends
+                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most),
+                    if(q.source_kind is null, json_length(q.semaphores), null)
+                into out_entry, v_expired, v_ends, v_slots
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
                 order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
@@ -3332,6 +3346,17 @@ begin
             end if;
         end if;
     end if;
+    set v_until = v_now + v_timeout * 1000000;
+    if v_done and v_slots > 0 then
+        -- with the slots that it was promised, see _queue_slot_promised
+        update queue_semaphore_slot h set h.until = v_until where h.entry = out_entry and h.until < 0;
+        set v_done = row_count() = v_slots;
+        if not v_done then
+            update queue_semaphore_slot h set h.until = -v_now where h.entry = out_entry and h.until = v_until;
+        end if;
+    elseif v_done and out_entry is null and v_slotted then
+        set v_done = false; -- there may be room for what waits
+    end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);
         set v_done = v_due = 0;
@@ -3342,7 +3367,7 @@ begin
         if out_entry is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             update delayed_queue q
-            set q.scheduled_at = v_now + v_timeout * 1000000, q.reserved_at = v_now, q.attempts = q.attempts + 1,
+            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1,
                 q.deliveries = q.deliveries + 1, q.secret = unhex(left(out_seed, 32)),
                 q.reserved_by = coalesce(in_worker, left(concat(user(), '/', connection_id()), 200))
             where q.entry = out_entry;
@@ -3506,10 +3531,10 @@ end;
 drop procedure if exists _queue_take_bounded;
 --;
 create procedure _queue_take_bounded(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
-    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_done boolean)
+    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_slots int, out out_done boolean)
     comment '_queue_take for one message, where the session keeps bounds for the kind, and only those of one priority.
 in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_bounds has the kind. in_start: when the call began,
-in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_done: false where it is left
+in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_slots: how many semaphores it names, NULL: none. out_done: false where it is left
 to _queue_take: another look is due, something has come due or stands before the bound, nothing is behind it, or the message can''t be
 delivered. Whether something of a higher priority stands before it is looked up at most 2% of the time where that takes over half a
 millisecond, and every 2 s at least: @pyqueue_ahead_at has when the next time is, for the kind @pyqueue_ahead_of.
@@ -3541,8 +3566,9 @@ take: begin
         leave take;
     end if;
     set v_low = least(json_extract(v_bounds, '$[8]') + 0, in_now);
-    select q.entry, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
-    into out_entry, out_expired, v_ends, v_at
+    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
+        if(q.source_kind is null, json_length(q.semaphores), null)
+    into out_entry, out_expired, v_ends, v_at, out_slots
     from delayed_queue q force index (delayed_queue_ready)
     where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
     order by q.ready_at, q.entry limit 1 for update skip locked;
@@ -6527,43 +6553,46 @@ in_names: the semaphores. in_wait: false: what others have locked is left out, w
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held says to the end of the call that some are locked.'
 begin
-    declare v_all, v_more longtext character set utf8mb4 default in_names;
-    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_place, v_looks int default 0;
-    declare v_entry bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct j.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j order by j.name;
-    declare continue handler for not found set v_done = true;
-    -- with those of who may be next, because to lock them later would be out of order
-    while in_wait and v_place < json_length(in_names) do
-        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_looks = 0, v_entry = -1;
-        while v_looks < 3 and v_entry is not null do
-            select min(w.entry) into v_entry from queue_semaphore_wait w where w.name = v_name and w.entry > v_entry;
-            set v_more = null, v_looks = v_looks + 1;
-            select q.semaphores into v_more from delayed_queue q where q.entry = v_entry;
-            set v_all = json_merge_preserve(v_all, coalesce(v_more, '[]'));
-        end while;
-    end while;
-    set out_locked = '[]', v_done = false;
-    open c;
-    names: loop
-        fetch c into v_name;
-        if v_done then
-            leave names;
-        end if;
-        set v_found = null;
-        if in_wait then
-            select s.name into v_found from queue_semaphore s where s.name = v_name for update;
-        else
-            select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
-        end if;
-        set v_done = false;
-        if v_found is not null then
-            set out_locked = json_array_append(out_locked, '$', v_found), @pyqueue_slot_held = true;
-        end if;
-    end loop;
-    close c;
+    declare v_all longtext character set utf8mb4 default in_names;
+    declare v_more longtext character set utf8mb4;
+    if in_wait then
+        -- with those of who may be next, because to lock them later would be out of order
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(m.name) into v_more
+        from (
+            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            limit 1000000000) j
+            straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
+                and w.entry <= coalesce((
+                    select x.entry from queue_semaphore_wait x force index (queue_semaphore_wait_name)
+                    where x.name = j.name order by x.entry limit 2, 1), 9223372036854775807)
+            straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
+            straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m;
+        set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */) l;
+    else
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
+    end if;
+    if out_locked is not null then
+        set @pyqueue_slot_held = true;
+    end if;
+    set out_locked = coalesce(out_locked, '[]');
 end;
 --;
 drop procedure if exists _queue_slot_room;
@@ -6725,6 +6754,68 @@ begin
     end while;
 end;
 --;
+drop procedure if exists _queue_slot_wake;
+--;
+create procedure _queue_slot_wake(in in_names longtext character set utf8mb4, in in_locked longtext character set utf8mb4, in in_now bigint,
+    out out_lines longtext character set utf8mb4, out out_done boolean)
+    comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks another, no hold has expired
+and what is read is what is newest. A line is looked at for as many as there is room for.
+in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t there. in_now: the time of the call.
+out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to _queue_slot_next, and nobody was woken.
+Locks: the messages; what others have locked stays as it is.
+differs: PostgreSQL has _queue_slot_next alone; a statement costs less there.'
+begin
+    declare v_found, v_next, v_picked longtext character set utf8mb4;
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_room bigint;
+    declare v_place, v_odd int default 0;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)), coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
+    from (
+        select j.name, s.capacity - (
+                select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = s.name) as room,
+            exists (
+                select 1 from queue_semaphore_slot e force index (queue_semaphore_slot_name)
+                where e.name = s.name and e.until between 0 and in_now) as expired
+        from (
+            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            limit 1000000000) j
+            left join queue_semaphore s force index (primary) on s.name = j.name
+        where (s.name is null or json_contains(in_locked, json_quote(j.name)))
+            and exists (select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name)
+        limit 1000000000) l;
+    set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
+    while out_done and v_place < json_length(v_found) do
+        set v_name = json_unquote(json_extract(v_found, concat('$[', v_place, '][0]'))),
+            v_room = json_extract(v_found, concat('$[', v_place, '][1]')), v_place = v_place + 1, v_next = null;
+        if v_room > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(p.entry, p.name)), coalesce(sum(p.odd), 0) into v_next, v_odd
+            from (
+                select q.entry, w.name,
+                    json_length(q.semaphores) > 1 or q.ready_at is not null or q.due_at is not null or q.reserved_at is not null as odd
+                from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                    straight_join delayed_queue q force index (primary) on q.entry = w.entry
+                where w.name = v_name order by w.entry limit v_room for update skip locked) p;
+            set out_done = v_odd = 0, v_picked = json_merge_preserve(v_picked, coalesce(v_next, '[]'));
+        end if;
+    end while;
+    if out_done and json_length(v_picked) > 0 then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        set q.ready_rank = -q.priority, q.ready_at = in_now;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete w from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
+            straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
+        insert into queue_semaphore_slot (entry, name, until)
+        select j.entry, j.name, -in_now
+        from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]',
+            name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+        on duplicate key update until = -in_now;
+    end if;
+end;
+--;
 drop procedure if exists _queue_slot_settle;
 --;
 create procedure _queue_slot_settle(in in_entries longtext character set utf8mb4, in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
@@ -6734,16 +6825,10 @@ in_entries: these messages, as far as they are there. in_names: semaphores at wh
 in_wait: see _queue_slot_lock. in_now: the time of the call.
 Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
 begin
-    declare v_names, v_locked, v_lines longtext character set utf8mb4;
+    declare v_names, v_locked, v_list, v_lines longtext character set utf8mb4;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_entry, v_woken bigint;
-    declare v_waits, v_ready, v_held, v_done boolean default false;
-    declare e cursor for select distinct j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
-    declare n cursor for
-        select distinct j.name from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            left join queue_semaphore s on s.name = j.name
-        where s.name is null or json_contains(v_locked, json_quote(j.name));
-    declare continue handler for not found set v_done = true;
+    declare v_woken bigint;
+    declare v_done boolean;
     set in_entries = coalesce(in_entries, '[]');
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(h.name) into v_names
@@ -6751,34 +6836,26 @@ begin
         straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
     set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
     call _queue_slot_lock(v_names, in_wait, v_locked);
-    open e;
-    entries: loop
-        set v_done = false;
-        fetch e into v_entry;
-        if v_done then
-            leave entries;
-        end if;
-        set v_waits = false, v_ready = false, v_held = false;
-        select q.ready_at is null and q.due_at is null and q.reserved_at is null, q.ready_at is not null and q.reserved_at is null,
-            q.reserved_at is not null and q.scheduled_at > in_now
-        into v_waits, v_ready, v_held from delayed_queue q where q.entry = v_entry;
-        delete h from queue_semaphore_slot h where h.entry = v_entry and not v_held and not (v_ready and h.until < 0);
-        delete w from queue_semaphore_wait w where w.entry = v_entry and not v_waits;
-    end loop;
-    close e;
-    set v_lines = '[]', v_done = false;
-    open n;
-    names: loop
-        fetch n into v_name;
-        if v_done then
-            leave names;
-        end if;
-        set v_lines = json_array_append(v_lines, '$', v_name);
-    end loop;
-    close n;
-    while json_length(v_lines) > 0 do
-        set v_name = null;
-        select json_unquote(json_extract(v_lines, '$[0]')) into v_name;
+    -- of each: whether it is held, is ready, waits
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
+        coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null and q.due_at is null and q.reserved_at is null))
+    into v_list
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        left join delayed_queue q force index (primary) on q.entry = j.entry;
+    if v_list is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete h from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
+            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+        where not j.held and not (j.ready and h.until < 0);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
+            straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry
+        where not j.waits;
+    end if;
+    call _queue_slot_wake(v_names, v_locked, in_now, v_lines, v_done);
+    while not v_done and json_length(v_lines) > 0 do
+        set v_name = json_unquote(json_extract(v_lines, '$[0]'));
         if json_length(v_lines) > 1 then -- the line whose first is the oldest
             select o.name into v_name
             from (
@@ -6818,8 +6895,7 @@ than what is taken: then _queue_slot_settle does it.
 Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is passed over.
 differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
 hand: begin
-    declare v_there, v_slot, v_room, v_last, v_next bigint;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_there, v_slot, v_capacity, v_taken, v_last, v_next bigint;
     declare v_looks int default 20;
     declare v_names longtext character set utf8mb4;
     declare v_waits boolean;
@@ -6829,15 +6905,14 @@ hand: begin
     select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
     where w.name = in_name order by w.entry limit 1;
     select q.semaphores into v_names from delayed_queue q where q.entry = v_next;
-    select s.capacity - (select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name) into v_room
-    from queue_semaphore s where s.name = in_name;
-    if v_there is not null or v_next is null or json_length(v_names) > 1 or coalesce(v_room, -1) < 0 then
+    if v_there is not null or v_next is null or json_length(v_names) > 1 then
         leave hand;
     end if;
     -- who counts the slots has it alone
-    select s.name into v_found from queue_semaphore s
+    select s.capacity into v_capacity from queue_semaphore s
     where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    if v_found is not null then
+    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+    if v_taken <= v_capacity then
         select h.entry into v_slot from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name for update;
     end if;
     while v_slot is not null and v_next is not null and v_looks > 0 and not out_done do
@@ -7119,7 +7194,7 @@ begin
     declare v_misfit varchar(500) character set utf8mb4;
     declare v_number, v_expired, v_ends, v_rounds, v_left, v_place int default 0;
     declare v_woken bigint;
-    declare v_looked boolean default false;
+    declare v_looked, v_whole boolean default false;
     declare v_more boolean default true;
     set out_entries = null, out_number = 0, out_expired = 0;
     rounds: while v_more and out_number < in_max and v_rounds < 100 do
@@ -7129,6 +7204,12 @@ begin
             call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
         end if;
         set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
+        if v_ends > 0 then -- those that name semaphores are among them
+            select count(*) into v_ends from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
+        end if;
+        set v_whole = v_rounds = 1 and v_ends = 0 and in_shape is null;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
             -- a key may be waited for, which nobody does who has locked a semaphore: then the next call ends them
             if @pyqueue_slot_held is null then
@@ -7151,13 +7232,17 @@ begin
             end if;
         end if;
         -- what was found before may be found again: it is held only at the end
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(n.entry) into v_new
-        from (
-            select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
-            where o.entry is null and q.pending is null and q.attempts < coalesce(q.max_attempts, in_most) order by j.place limit v_left) n;
+        if v_whole then
+            set v_new = v_entries;
+        else
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(n.entry) into v_new
+            from (
+                select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                    left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
+                where o.entry is null and q.pending is null and q.attempts < coalesce(q.max_attempts, in_most) order by j.place limit v_left) n;
+        end if;
         if v_new is not null then
             call _queue_slot_take(v_new, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_new, v_number, v_expired, v_more);
             set out_number = out_number + v_number, out_expired = out_expired + v_expired,
@@ -7244,7 +7329,8 @@ in_name, in_capacity, the errors and the locks: those of queue_semaphore.
 differs: on PostgreSQL it is a part of queue_semaphore.'
 begin
     declare v_now bigint;
-    declare v_locked longtext character set utf8mb4;
+    declare v_locked, v_over longtext character set utf8mb4;
+    declare v_more bigint;
     call queue_now(v_now);
     call _queue_check_kind(in_name, 100, 'name');
     if in_capacity not between 0 and 1000000 then
@@ -7256,6 +7342,19 @@ begin
         delete h from queue_semaphore_slot h where h.name = in_name;
     else
         insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
+        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
+        select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name lock in share mode;
+        if v_more > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(l.entry) into v_over
+            from (
+                select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
+                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
+        end if;
     end if;
     call _queue_slot_settle(null, json_array(in_name), false, v_now);
 end;

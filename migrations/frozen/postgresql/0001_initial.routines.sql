@@ -7781,6 +7781,11 @@ begin
     else
         insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
         on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
+        -- who was told that there is room, and for whom there is none any more, is told nothing
+        delete from queue_semaphore_slot h
+        where h.name = in_name and h.entry = any (array(
+            select o.entry from queue_semaphore_slot o where o.name = in_name and o.until < 0 order by o.until, o.entry desc
+            limit greatest((select count(*) from queue_semaphore_slot c where c.name = in_name) - in_capacity, 0)));
     end if;
     perform _queue_slot_settle(null::bigint[], array[in_name], false, v_now);
 end $$;
