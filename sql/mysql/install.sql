@@ -257,6 +257,7 @@ source routines/_queue_slot_sweep.sql
 source routines/_queue_line_up.sql
 source routines/_queue_follow_slots.sql
 source routines/_queue_slot_promised.sql
+source routines/_queue_slot_promised_one.sql
 source routines/_queue_slot_take.sql
 source routines/_queue_take_slotted.sql
 source routines/_queue_extend_slotted.sql

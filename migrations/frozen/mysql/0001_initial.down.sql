@@ -153,6 +153,8 @@ drop procedure if exists _queue_take_slotted;
 --;
 drop procedure if exists _queue_slot_take;
 --;
+drop procedure if exists _queue_slot_promised_one;
+--;
 drop procedure if exists _queue_slot_promised;
 --;
 drop procedure if exists _queue_follow_slots;

@@ -3348,18 +3348,11 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        -- with the slots that it was promised, see _queue_slot_promised
-        update queue_semaphore_slot h set h.until = v_until where h.entry = out_entry and h.until < 0;
-        set v_done = row_count() = v_slots;
-        if not v_done then
-            update queue_semaphore_slot h set h.until = -v_now where h.entry = out_entry and h.until = v_until;
-        end if;
-    elseif v_done and out_entry is null and v_slotted then
-        set v_done = false; -- there may be room for what waits
+        call _queue_slot_promised_one(out_entry, v_slots, v_until, v_now, v_done);
     end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);
-        set v_done = v_due = 0;
+        set v_done = v_due = 0 and not v_slotted; -- there may be room for what waits
     end if;
     if not v_done then
         call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
@@ -7101,6 +7094,22 @@ begin
         straight_join queue_semaphore_slot h force index (primary) on h.entry = q.entry and h.until < 0
     set h.until = in_until;
     set out_done = row_count() = v_wants;
+end;
+--;
+drop procedure if exists _queue_slot_promised_one;
+--;
+create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint, out out_done boolean)
+    comment '_queue_slot_promised for one message, without a word on its row.
+in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the time of the call.
+out_done: false: not all are promised, and nothing was taken.
+Locks: the slots.
+differs: see _queue_slot_promised.'
+begin
+    update queue_semaphore_slot h set h.until = in_until where h.entry = in_entry and h.until < 0;
+    set out_done = row_count() = in_slots;
+    if not out_done then
+        update queue_semaphore_slot h set h.until = -in_now where h.entry = in_entry and h.until = in_until;
+    end if;
 end;
 --;
 drop procedure if exists _queue_slot_take;

@@ -55,18 +55,11 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        -- with the slots that it was promised, see _queue_slot_promised
-        update queue_semaphore_slot h set h.until = v_until where h.entry = out_entry and h.until < 0;
-        set v_done = row_count() = v_slots;
-        if not v_done then
-            update queue_semaphore_slot h set h.until = -v_now where h.entry = out_entry and h.until = v_until;
-        end if;
-    elseif v_done and out_entry is null and v_slotted then
-        set v_done = false; -- there may be room for what waits
+        call _queue_slot_promised_one(out_entry, v_slots, v_until, v_now, v_done);
     end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);
-        set v_done = v_due = 0;
+        set v_done = v_due = 0 and not v_slotted; -- there may be room for what waits
     end if;
     if not v_done then
         call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
