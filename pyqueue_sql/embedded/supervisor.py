@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 START_TIMEOUT_SECONDS = 60.0
+GONE_SECONDS = 5.0
 POLL_SECONDS = 0.02
 LOG_TAIL_LINES = 25
 SOCKET_ADDRESS_BYTES = 100  # 104 on macOS, 108 on Linux, with the closing zero
@@ -88,7 +89,7 @@ def main() -> int:
         if os.getuid() == 0:
             os.seteuid(0)
         if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove(scratch)
     return 0
 
 
@@ -286,6 +287,14 @@ def make_scratch(account: Account | None) -> Path:
             scratch.chmod(0o700 if account is None else 0o711)
             return scratch
     raise StartError("no folder for temporary files that the user of the server can reach")
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder into which what a killed initdb had begun may write for a moment longer."""
+    deadline = time.monotonic() + GONE_SECONDS
+    while folder.exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(POLL_SECONDS if folder.exists() else 0)
 
 
 def open_to_all(folder: Path) -> bool:
