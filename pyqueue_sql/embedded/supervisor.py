@@ -292,9 +292,10 @@ def make_scratch(account: Account | None) -> Path:
 def remove(folder: Path) -> None:
     """Remove a folder into which what a killed initdb had begun may write for a moment longer."""
     deadline = time.monotonic() + GONE_SECONDS
+    shutil.rmtree(folder, ignore_errors=True)
     while folder.exists() and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
         shutil.rmtree(folder, ignore_errors=True)
-        time.sleep(POLL_SECONDS if folder.exists() else 0)
 
 
 def open_to_all(folder: Path) -> bool:

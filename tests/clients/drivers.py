@@ -150,18 +150,23 @@ def raw_pymysql(url: str) -> Iterator[Opened]:
         yield Opened({"connection": Queue(one)}, one.commit, one.rollback, {"autocommit": Queue(own)})
 
 
+def opened_by(run: Callable[[Any], Any], one: Any, own: Any) -> Opened:
+    """What two connections of a driver for asyncio have opened, of which the second commits by itself."""
+    return Opened(
+        {"connection": Blocking(run, AsyncQueue(one))},
+        Blocking(run, one).commit,
+        Blocking(run, one).rollback,
+        {"autocommit": Blocking(run, AsyncQueue(own))},
+    )
+
+
 @contextmanager
 def raw_async_psycopg(url: str) -> Iterator[Opened]:
     with running() as run:
         one = run(psycopg.AsyncConnection.connect(url))
         own = run(psycopg.AsyncConnection.connect(url, autocommit=True))
         try:
-            yield Opened(
-                {"connection": Blocking(run, AsyncQueue(one))},
-                Blocking(run, one).commit,
-                Blocking(run, one).rollback,
-                {"autocommit": Blocking(run, AsyncQueue(own))},
-            )
+            yield opened_by(run, one, own)
         finally:
             run(one.close())
             run(own.close())
@@ -174,12 +179,7 @@ def raw_aiomysql(url: str) -> Iterator[Opened]:
     with running() as run:
         one, own = run(aiomysql.connect(**given)), run(aiomysql.connect(**given, autocommit=True))
         try:
-            yield Opened(
-                {"connection": Blocking(run, AsyncQueue(one))},
-                Blocking(run, one).commit,
-                Blocking(run, one).rollback,
-                {"autocommit": Blocking(run, AsyncQueue(own))},
-            )
+            yield opened_by(run, one, own)
         finally:
             for connection in (one, own):
                 run(connection.ensure_closed())

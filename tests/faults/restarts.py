@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
+from urllib.parse import urlsplit
 
 from pyqueue_sql import migrate
 from pyqueue_sql.connect import connect
@@ -40,6 +41,20 @@ class Restartable(Protocol):
     def database(self, name: str) -> str:
         """Make a database with the queue, and return its URL."""
         ...
+
+
+def make_database(server: str, name: str) -> str:
+    """Make a database with the queue, and return its URL.
+
+    Args:
+        server: a URL of it.
+        name: of the database.
+    """
+    with connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute(f"create database {name}".encode())
+    url = urlsplit(server)._replace(path=f"/{name}").geturl()
+    migrate.upgrade(url)
+    return url
 
 
 class Postgresql:
@@ -76,11 +91,7 @@ class Postgresql:
 
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""
-        with connect(self._server.url) as connection, connection.cursor() as cursor:
-            cursor.execute(f"create database {name}".encode())
-        url = f"{self._server.url.rpartition('/')[0]}/{name}"
-        migrate.upgrade(url)
-        return url
+        return make_database(self._server.url, name)
 
     def stop(self) -> None:
         """Stop it for good."""
@@ -109,11 +120,7 @@ class Mysql:
 
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""
-        with connect(self._server.url) as connection, connection.cursor() as cursor:
-            cursor.execute(f"create database {name}".encode())
-        url = f"{self._server.url}/{name}"
-        migrate.upgrade(url)
-        return url
+        return make_database(self._server.url, name)
 
     def stop(self) -> None:
         """Stop it for good."""

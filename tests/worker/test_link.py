@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 
+class Away:
+    """Opens connections to a database that isn't there for so many times."""
+
+    def __init__(self, url: str, failures: int) -> None:
+        self.url = url
+        self.failures = failures
+
+    def __call__(self) -> Any:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise ConnectionFailed("nobody is there")
+        return connect(self.url)
+
+
 @pytest.mark.servers("postgresql")
 def test_what_comes_with_an_answer_is_heard_as_well(harness: Harness, queue: Session) -> None:
     async def run() -> tuple[str | None, str]:
@@ -80,19 +94,10 @@ def test_what_the_queue_refuses_is_not_tried_again(harness: Harness) -> None:
 
 def test_a_link_waits_for_a_database_until_it_is_time_to_end(harness: Harness) -> None:
     async def run() -> None:
-        ending = Ending()
-        failures = 2
-
-        def open_connection() -> Any:
-            nonlocal failures
-            failures -= 1
-            if failures >= 0:
-                raise ConnectionFailed("nobody is there")
-            return connect(harness.url)
-
-        link = Link("test", open_connection, ending)
+        ending, database = Ending(), Away(harness.url, 2)
+        link = Link("test", database, ending)
         assert await link.call(lambda queue: queue.reserve("mail")) == []
-        failures = 10**9
+        database.failures = 10**9
         await link.call(lambda queue: queue.connection.close())
         ending.deadline = time.monotonic() + 0.5
         began = time.monotonic()
@@ -100,7 +105,7 @@ def test_a_link_waits_for_a_database_until_it_is_time_to_end(harness: Harness) -
             await link.call(lambda queue: queue.reserve("mail"))
         assert time.monotonic() - began >= 0.4
         await link.close()
-        other = Link("test", open_connection, Ending())
+        other = Link("test", database, Ending())
         with pytest.raises(ConnectionFailed):
             await other.call(lambda queue: queue.reserve("mail"), patient=False)
         await other.close()
@@ -162,18 +167,10 @@ def test_pauses_begin_again_once_it_has_worked(harness: Harness) -> None:
             pauses.append(seconds)
 
     async def run() -> None:
-        failures = 0
-
-        def open_connection() -> Any:
-            nonlocal failures
-            failures -= 1
-            if failures >= 0:
-                raise ConnectionFailed("nobody is there")
-            return connect(harness.url)
-
-        link = Link("test", open_connection, Hasty())
+        database = Away(harness.url, 0)
+        link = Link("test", database, Hasty())
         for count in (8, 1):
-            failures = count
+            database.failures = count
             assert await link.call(lambda queue: queue.reserve("mail")) == []
             await link.call(lambda queue: queue.connection.close())
         await link.close()

@@ -4689,15 +4689,14 @@ end;
 --;
 drop procedure if exists _queue_lease;
 --;
-create procedure _queue_lease(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int, in in_more int, in in_now bigint,
-    inout out_back bigint, out out_got bigint, out out_part int)
+create procedure _queue_lease(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int, in in_now bigint,
+    out out_got bigint, out out_part int)
     comment 'Takes tokens of a kind with rate_per_second.
-in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
-out_back: how many, taken before, are given back; answers those for which there was no part to give them to.
+in_kind: the kind. in_rate: its rate. in_need: how many are needed. in_now: the time of the call.
 Result: out_got: how many; out_part: a part that some are from.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.
-differs: the results are named out_….'
+differs: on PostgreSQL a session takes some ahead (in_more) and gives back what is left (in_back), see _queue_permit.'
 begin
     declare v_parts int default least(greatest(floor(in_rate), 1), 16);
     declare v_step decimal(40,6) default 1000000000 * v_parts / in_rate;
@@ -4713,13 +4712,13 @@ begin
         select b.part, if(b.spent_at > v_now + 1000000000, v_now, b.spent_at) into v_part, v_spent
         from queue_bucket b force index (primary)
         where b.p_kind = in_kind and b.part between v_low and v_high
-            and (b.spent_at <= v_now - v_step * (1 - out_back) or b.spent_at > v_now + 1000000000)
+            and (b.spent_at <= v_now - v_step or b.spent_at > v_now + 1000000000)
         order by b.part limit 1 for update skip locked;
         if v_part is not null then
-            set v_spent = greatest(v_spent - v_step * out_back, v_now - greatest(1000000000, 1.5 * v_step));
-            set v_taken = least(floor((v_now - v_spent) / v_step), in_need + in_more - out_got);
+            set v_spent = greatest(v_spent, v_now - greatest(1000000000, 1.5 * v_step));
+            set v_taken = least(floor((v_now - v_spent) / v_step), in_need - out_got);
             update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken) where b.p_kind = in_kind and b.part = v_part;
-            set out_got = out_got + v_taken, out_part = v_part, out_back = 0, v_low = v_part + 1;
+            set out_got = out_got + v_taken, out_part = v_part, v_low = v_part + 1;
             if out_got >= in_need then
                 leave parts;
             end if;
@@ -4745,10 +4744,9 @@ begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_places, v_path);
     declare v_first int default if(v_place regexp '^[0-9]{1,9}$', v_place, 0);
-    declare v_back bigint default 0;
     set out_tokens = 0;
     if in_rate is not null then
-        call _queue_lease(in_kind, in_rate, out_max, 0, in_now, v_back, out_tokens, out_part);
+        call _queue_lease(in_kind, in_rate, out_max, in_now, out_tokens, out_part);
         set out_max = least(out_max, out_tokens);
     end if;
     if in_most is not null and out_max > 0 then

@@ -2178,6 +2178,9 @@ begin
         where d.p_kind = in_kind and d.due_at between in_low and in_high
         order by d.p_kind, d.due_at limit 1000) c
         order by c.priority desc, c.due_at, c.entry limit greatest(in_max, 20));
+    if v_tids = '{}' then
+        return null;
+    end if;
     v_tids := array(select d.ctid from delayed_queue d
         where d.ctid = any (v_tids) and d.p_kind || '' = in_kind and d.due_at + 0 <= in_high for update skip locked);
     if v_tids = '{}' then -- another transaction has all of these: the first of the others

@@ -12,10 +12,9 @@ begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_places, v_path);
     declare v_first int default if(v_place regexp '^[0-9]{1,9}$', v_place, 0);
-    declare v_back bigint default 0;
     set out_tokens = 0;
     if in_rate is not null then
-        call _queue_lease(in_kind, in_rate, out_max, 0, in_now, v_back, out_tokens, out_part);
+        call _queue_lease(in_kind, in_rate, out_max, in_now, out_tokens, out_part);
         set out_max = least(out_max, out_tokens);
     end if;
     if in_most is not null and out_max > 0 then

@@ -36,6 +36,16 @@ DAMAGE = {
 }
 
 
+def owner_of(url: str) -> tuple[str, str]:
+    """Make a user who may do all in a database and nothing else, and return the name and the URL."""
+    database = url.rpartition("/")[2]
+    name = f"u{database[-20:]}"
+    rows(url, f"create user {name}@'%' identified by 'Pw-1-secret'")
+    rows(url, f"grant all on {database}.* to {name}@'%'")
+    own = sqlalchemy.make_url(url).set(username=name, password="Pw-1-secret")
+    return name, own.render_as_string(hide_password=False)
+
+
 def test_what_is_missing_or_differs_is_made_again_and_named(innodb_url: str):
     migrate.upgrade(innodb_url)
     before = catalog(innodb_url)
@@ -63,12 +73,8 @@ def test_a_restore_without_routines_is_put_right(innodb_url: str):
 
 
 def test_what_is_run_by_a_user_who_is_gone_is_made_again(innodb_url: str):
-    database = innodb_url.rpartition("/")[2]
-    name = f"gone_{database[-20:]}"
-    rows(innodb_url, f"create user {name}@'%' identified by 'Pw-1-secret'")
-    rows(innodb_url, f"grant all on {database}.* to {name}@'%'")
-    url = sqlalchemy.make_url(innodb_url).set(username=name, password="Pw-1-secret")
-    migrate.upgrade(url.render_as_string(hide_password=False))
+    name, url = owner_of(innodb_url)
+    migrate.upgrade(url)
     # by another user who may do the same, what works is left to its owner
     definer = f"select distinct definer from ({ROUTINES.replace('r.routine_name', 'r.definer')}) r"
     migrate.upgrade(innodb_url)
@@ -180,12 +186,8 @@ def test_what_a_branch_of_the_application_installed_is_taken_over(
 
 def test_what_is_printed_is_stopped_by_nothing_that_a_user_may_not_do(innodb_url: str):
     """Functions need a right that the owner of a database hasn't got, and roles another."""
-    database = innodb_url.rpartition("/")[2]
-    name = f"u{database[-20:]}"
-    rows(innodb_url, f"create user {name}@'%' identified by 'Pw-1-secret'")
-    rows(innodb_url, f"grant all on {database}.* to {name}@'%'")
-    url = sqlalchemy.make_url(innodb_url).set(username=name, password="Pw-1-secret")
-    with open_connection(url.render_as_string(hide_password=False)) as connection:
+    name, url = owner_of(innodb_url)
+    with open_connection(url) as connection:
         run_all(connection, printed(migrate.upgrade))
         assert Queue(connection).push("mail", "k", 1).outcome == "created"
     assert migrate.current(innodb_url) == HEAD
