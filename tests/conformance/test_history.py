@@ -156,6 +156,20 @@ def test_C4_a_shorter_time_concerns_what_is_there(queue: Session, clock: Clock) 
     assert queue.history() == []
 
 
+def test_what_a_kind_no_longer_keeps_goes_though_the_clock_was_set_back(queue: Session, clock: Clock) -> None:
+    queue.define("mail", history_seconds=60, dedup_seconds=60, log_seconds=60)
+    queue.push("mail", "a", 1)
+    queue.pop("mail")
+    queue.define("mail", history_seconds=0, dedup_seconds=0, log_seconds=0)
+    clock.advance(-3600)
+    while queue.prune():
+        pass
+    queue.define("mail", history_seconds=9999, dedup_seconds=9999, log_seconds=9999)
+    assert queue.history() == []
+    assert queue.read("mail", "r", 10, events=["pushed", "popped"]) == []
+    assert queue.push("mail", "a", 2).outcome == "created"
+
+
 def test_history_is_part_of_the_transaction(queue: Session, connect: Connect) -> None:
     queue.define("mail", history_seconds=60)
     queue.push("mail", "a", 1)

@@ -165,6 +165,15 @@ def test_C7_acks_of_many_move_and_end_and_say_which(queue: Session) -> None:
     ]
 
 
+def test_C7_a_key_that_the_same_call_acks_is_free_for_the_next_step(queue: Session) -> None:
+    queue.push("load", "a", 1)
+    _, first = take(queue, "load")
+    queue.push("clean", "a", 2, route=["load"])
+    _, second = take(queue, "clean")
+    assert outcomes(queue.ack_many([second, first])) == ["moved", "acked"]
+    assert take(queue, "load")[0].payload == 2
+
+
 def test_C7_a_step_is_in_one_of_the_two_kinds_at_every_instant(queue: Session, connect: Connect) -> None:
     queue.push("clean", "a", 1, route=["load"])
     worker = connect(autocommit=False)

@@ -402,6 +402,25 @@ def test_D5_counters_are_right_with_expired_holds_that_wait(queue: Session, cloc
     assert (stats.reserved_total, stats.expired_total, stats.acked_total, stats.total) == (1, 1, 1, 0)
 
 
+@pytest.mark.parametrize("pops", [False, True], ids=["reserve", "pop"])
+def test_D5_what_has_had_its_last_delivery_keeps_nothing_ready_from_the_call_that_ends_it(
+    queue: Session, clock: Clock, pops: bool
+) -> None:
+    queue.semaphore("s", 1)
+    queue.define("k", timeout_seconds=1, max_attempts=1)
+    queue.push("k", "plain", 1, priority=1)
+    fill(queue, "slotted", max_attempts=1, priority=1)
+    queue.push("k", "another", 1)
+    assert set(hold(queue)) == {"plain", "slotted", "another"}
+    fill(queue, "next", max_attempts=3)
+    queue.push("k", "last", 1)
+    clock.advance(60)
+    assert keys(queue.pop("k") if pops else queue.reserve("k")) == ["last"]
+    (found,) = (one for one in queue.stats() if one.kind == "k")
+    assert (found.dead_total, found.expired_total, found.reserved_total) == (3, 3, 3 if pops else 4)
+    assert keys(queue.reserve("k", None, 9)) == ["next"]
+
+
 def test_D5_kinds_that_are_paused_or_drained(queue: Session) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", "b")

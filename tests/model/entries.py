@@ -210,4 +210,6 @@ class Kind:
     draining: bool = False
     slotted: bool = False
     """It has had a message that names semaphores."""
+    limited: bool = False
+    """It has had `max_reserved`."""
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTERS, 0))

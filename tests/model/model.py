@@ -530,6 +530,7 @@ class Model:
     def _changed(self, kind: str, before: Mapping[str, Any]) -> None:
         """Limits that are new: what is held has places, and the bucket has one token."""
         settings = self.settings(kind)
+        self.kinds[kind].limited |= settings["max_reserved"] is not None
         if settings["max_reserved"] and not before["max_reserved"]:
             for entry in self.of(kind):
                 entry.placeless = entry.state(self.now) != "reserved"

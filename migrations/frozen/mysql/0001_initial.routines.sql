@@ -2186,7 +2186,8 @@ end;
 drop procedure if exists _queue_prune_log;
 --;
 create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes from the log what of a kind is older than its log_seconds, the oldest first, and notes up to where.
+    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
+up to where.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -2197,7 +2198,7 @@ begin
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
-    set v_since = in_now - v_seconds * 1000000, out_pruned = 0;
+    set v_since = if(v_seconds = 0, 9223372036854775807, in_now - v_seconds * 1000000), out_pruned = 0;
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
     select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit 1;
     if v_oldest <= v_since then
@@ -2238,7 +2239,8 @@ end;
 drop procedure if exists _queue_prune_kind;
 --;
 create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
+    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn''t keep
+at all is past its time, whatever the clock says.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -2251,7 +2253,7 @@ begin
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
-    set v_since = in_now - v_history * 1000000;
+    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
     from (
@@ -2262,7 +2264,7 @@ begin
         delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.entry;
     end if;
-    set v_since = in_now - v_dedup * 1000000;
+    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
     set v_left = in_max - out_pruned;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.p_key) into v_found

@@ -3009,7 +3009,7 @@ begin
         select m.n
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) with ordinality m (entry, secret, to_kind, key, n)
         join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
-        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C");
+        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C" nulls first);
 end $$;
 --;
 comment on function _queue_lock_moves(bigint[], bytea[], text[], text[]) is
@@ -3018,7 +3018,7 @@ before and behind them in the lines of their order keys, in the order of their e
 moves in opposite directions don't deadlock.
 in_entries, in_secrets: the receipts, taken apart. in_to_kinds, in_keys: where each goes; key NULL: its own.
 Result: the places (from 1) of the moves whose message is there, in the order in which keys are put in everywhere: by key,
-then kind.
+then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;
 --;
 create or replace function _queue_move(in_entry bigint, in_secret bytea, in_to_kind text, in_options jsonb, in_now bigint)
@@ -3302,7 +3302,8 @@ Result and locks: those of queue_reap.$$;
 create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
-    v_since constant bigint := in_now - ((_queue_settings(in_kind)).log_seconds * 1000000)::bigint;
+    v_seconds constant numeric := (_queue_settings(in_kind)).log_seconds;
+    v_since constant bigint := case when v_seconds = 0 then 9223372036854775807 else in_now - (v_seconds * 1000000)::bigint end;
     v_pruned bigint;
 begin
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
@@ -3334,7 +3335,8 @@ begin
 end $$;
 --;
 comment on function _queue_prune_log(text, bigint, bigint) is
-$$Removes from the log what of a kind is older than its log_seconds, the oldest first, and notes up to where.
+$$Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
+up to where.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.$$;
@@ -3343,26 +3345,31 @@ create or replace function _queue_prune_kind(in_kind text, in_now bigint, in_max
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_kind constant queue_kind := _queue_settings(in_kind);
+    v_history_since constant bigint :=
+        case when v_kind.history_seconds = 0 then 9223372036854775807 else in_now - (v_kind.history_seconds * 1000000)::bigint end;
+    v_dedup_since constant bigint :=
+        case when v_kind.dedup_seconds = 0 then 9223372036854775807 else in_now - (v_kind.dedup_seconds * 1000000)::bigint end;
     v_pruned bigint;
     v_rows bigint;
 begin
     delete from queue_history h
     where h.ctid = any (array(
         select o.ctid from queue_history o
-        where o.p_kind = in_kind and o.finished_at <= in_now - (v_kind.history_seconds * 1000000)::bigint
+        where o.p_kind = in_kind and o.finished_at <= v_history_since
         order by o.p_kind, o.finished_at limit in_max for update skip locked));
     get diagnostics v_pruned = row_count;
     delete from queue_dedup d
     where d.ctid = any (array(
         select o.ctid from queue_dedup o
-        where o.p_kind = in_kind and o.ended_at <= in_now - (v_kind.dedup_seconds * 1000000)::bigint
+        where o.p_kind = in_kind and o.ended_at <= v_dedup_since
         order by o.p_kind, o.ended_at limit in_max - v_pruned for update skip locked));
     get diagnostics v_rows = row_count;
     return v_pruned + v_rows + _queue_prune_log(in_kind, in_now, greatest(in_max - v_pruned - v_rows, 0));
 end $$;
 --;
 comment on function _queue_prune_kind(text, bigint, bigint) is
-$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
+$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn't keep
+at all is past its time, whatever the clock says.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.$$;
@@ -5742,42 +5749,44 @@ Locks: none, or with on_duplicate the messages whose keys are taken, in the orde
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;
 --;
-create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_first boolean, in_now bigint,
-    out tids tid[], out more boolean) language plpgsql as $$
+create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean, in_now bigint,
+    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out more boolean) language plpgsql as $$
 declare
     v_ended tid[];
     v_names text[];
-    v_left bigint[];
+    v_left bigint[] := '{}';
     v_locked text[];
     v_rooms jsonb;
     v_lacks text;
     v_row record;
 begin
-    more := true;
+    held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
-        coalesce(array_agg(q.entry) filter (where not f.fits), '{}')
-    into tids, v_ended, v_left
+        coalesce(array_agg(q.entry) filter (where not f.fits), '{}'), count(q.reserved_at) filter (where f.fits or not in_held)
+    into tids, v_ended, ended, expired
     from delayed_queue q, lateral (
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
+    more := not held or v_ended = '{}';
+    if not more then
+        ended := '{}'; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+    elsif v_ended <> '{}' then
+        perform _queue_end_expired(v_ended, in_now);
+    end if;
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
-        where q.ctid = any (in_tids) and q.source_kind is null and q.scheduled_at <= in_now);
-    if v_ended <> '{}' and in_first then
-        perform _queue_end_expired(v_ended, in_now);
-    elsif v_ended <> '{}' then
-        more := false; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
-    end if;
+        where q.ctid = any (tids) and q.source_kind is null);
     if v_names = '{}' then
         return;
     end if;
-    v_locked := _queue_slot_lock(v_names, in_first);
+    held := true;
+    v_locked := _queue_slot_lock(v_names, not in_held);
     delete from queue_semaphore_slot h
     where h.name = any (v_locked) and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
     select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms from unnest(v_locked) n (name);
     for v_row in
-        select q.ctid as tid, q.entry, array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
+        select q.ctid as tid, q.entry, q.reserved_at, array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
         from delayed_queue q where q.ctid = any (tids) and q.semaphores is not null and q.source_kind is null
         order by -q.priority::integer, q.ready_at, q.entry
     loop
@@ -5791,6 +5800,7 @@ begin
         tids := array_remove(tids, v_row.tid);
         if v_lacks is null then
             more := false;
+            expired := expired - (v_row.reserved_at is not null)::integer;
             continue;
         end if;
         v_left := v_left || v_row.entry;
@@ -5806,9 +5816,11 @@ end $$;
 comment on function _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint) is
 $$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
 lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
-in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_first: whether the call has
-locked no semaphore before. in_now: the time of the call.
-Result: tids: those that can be delivered; more: false: others are left as they are, and to take more would find them again.
+in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held: whether the call has
+locked a semaphore before. in_now: the time of the call.
+Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its end; expired: how many
+holds ended with this; held: whether the call has locked a semaphore by now; more: false: others are left as they are, and to take more would
+find them again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
 --;
 create or replace function _queue_reserve_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
@@ -5820,6 +5832,8 @@ declare
     v_left integer := in_max;
     v_rounds integer := 0;
     v_looked boolean := false;
+    v_held boolean := false;
+    v_ended bigint[] := '{}';
     v_take record;
     v_slots record;
     v_rows integer;
@@ -5833,10 +5847,13 @@ begin
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
             v_looked := true;
+            v_held := true;
             continue;
         end if;
-        v_slots := _queue_slot_take(v_take.tids, in_kind, in_until, v_rounds = 0 and not v_looked, in_now);
-        v_rounds := v_rounds + 1;
+        v_slots := _queue_slot_take(v_take.tids, in_kind, in_until, v_held, in_now);
+        v_held := v_slots.held;
+        v_ended := v_ended || v_slots.ended;
+        v_rounds := v_rounds + v_held::integer; -- the others end or deliver what they found
         if v_take.slow then
             insert into queue_hold (p_kind, until, entries)
             select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_slots.tids)
@@ -5856,12 +5873,13 @@ begin
                 u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        if v_slots.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
         end if;
         v_left := v_left - v_rows;
         exit when not v_slots.more;
     end loop;
+    perform _queue_slot_settle(v_ended, null::text[], not v_held, in_now) where v_ended <> '{}';
 end $$;
 --;
 comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
@@ -6117,8 +6135,8 @@ declare
     v_left integer := in_max;
     v_rounds integer := 0;
     v_looked boolean := false;
+    v_held boolean := false;
     v_entries bigint[] := '{}';
-    v_first boolean;
     v_left_out boolean := false;
     v_lines bigint[];
     v_rows integer;
@@ -6135,14 +6153,14 @@ begin
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
             v_looked := true;
+            v_held := true;
             continue;
         end if;
-        v_first := v_rounds = 0 and not v_looked;
         v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_take.tids) and q.order_key is not null));
-        if v_first then
+        if not v_held and v_entries = '{}' then
             perform q.entry from delayed_queue q where q.entry = any (v_lines) order by q.entry + 0 for update;
         else
-            -- nobody who has locked a semaphore waits for a message: where one is locked that would come next in its line, lines are left
+            -- nobody who has locked a semaphore, or ended a message, waits for another: where the next in a line is locked, lines are left
             perform q.entry from delayed_queue q where q.entry = any (v_lines) for update skip locked;
             get diagnostics v_rows = row_count;
             if v_rows < cardinality(v_lines) then
@@ -6150,10 +6168,12 @@ begin
                 v_left_out := true;
             end if;
         end if;
-        v_slots := _queue_slot_take(v_take.tids, in_kind, in_now + 1, v_first, in_now);
-        v_rounds := v_rounds + 1;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        v_slots := _queue_slot_take(v_take.tids, in_kind, in_now + 1, v_held, in_now);
+        v_held := v_slots.held;
+        v_entries := v_entries || v_slots.ended;
+        v_rounds := v_rounds + v_held::integer; -- the others end or deliver what they found
+        if v_slots.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
         end if;
         for v_row in
             select q.* from delayed_queue q where q.ctid = any (v_slots.tids) order by -q.priority::integer, q.ready_at, q.entry
@@ -6166,7 +6186,7 @@ begin
         end loop;
         exit when v_left_out or not v_slots.more;
     end loop;
-    perform _queue_slot_settle(v_entries, null::text[], false, in_now);
+    perform _queue_slot_settle(v_entries, null::text[], not v_held, in_now);
 end $$;
 --;
 comment on function _queue_pop_slotted(queue_kind, integer, bigint, jsonb) is

@@ -1,7 +1,8 @@
 drop procedure if exists _queue_prune_kind;
 delimiter $$
 create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
+    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn''t keep
+at all is past its time, whatever the clock says.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -14,7 +15,7 @@ begin
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
-    set v_since = in_now - v_history * 1000000;
+    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
     from (
@@ -25,7 +26,7 @@ begin
         delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.entry;
     end if;
-    set v_since = in_now - v_dedup * 1000000;
+    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
     set v_left = in_max - out_pruned;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.p_key) into v_found

@@ -1,7 +1,8 @@
 drop procedure if exists _queue_prune_log;
 delimiter $$
 create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes from the log what of a kind is older than its log_seconds, the oldest first, and notes up to where.
+    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
+up to where.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -12,7 +13,7 @@ begin
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
-    set v_since = in_now - v_seconds * 1000000, out_pruned = 0;
+    set v_since = if(v_seconds = 0, 9223372036854775807, in_now - v_seconds * 1000000), out_pruned = 0;
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
     select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit 1;
     if v_oldest <= v_since then

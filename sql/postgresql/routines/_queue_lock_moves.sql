@@ -31,7 +31,7 @@ begin
         select m.n
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) with ordinality m (entry, secret, to_kind, key, n)
         join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
-        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C");
+        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C" nulls first);
 end $$;
 
 comment on function _queue_lock_moves(bigint[], bytea[], text[], text[]) is
@@ -40,5 +40,5 @@ before and behind them in the lines of their order keys, in the order of their e
 moves in opposite directions don't deadlock.
 in_entries, in_secrets: the receipts, taken apart. in_to_kinds, in_keys: where each goes; key NULL: its own.
 Result: the places (from 1) of the moves whose message is there, in the order in which keys are put in everywhere: by key,
-then kind.
+then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;

@@ -6,8 +6,8 @@ declare
     v_left integer := in_max;
     v_rounds integer := 0;
     v_looked boolean := false;
+    v_held boolean := false;
     v_entries bigint[] := '{}';
-    v_first boolean;
     v_left_out boolean := false;
     v_lines bigint[];
     v_rows integer;
@@ -24,14 +24,14 @@ begin
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
             v_looked := true;
+            v_held := true;
             continue;
         end if;
-        v_first := v_rounds = 0 and not v_looked;
         v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_take.tids) and q.order_key is not null));
-        if v_first then
+        if not v_held and v_entries = '{}' then
             perform q.entry from delayed_queue q where q.entry = any (v_lines) order by q.entry + 0 for update;
         else
-            -- nobody who has locked a semaphore waits for a message: where one is locked that would come next in its line, lines are left
+            -- nobody who has locked a semaphore, or ended a message, waits for another: where the next in a line is locked, lines are left
             perform q.entry from delayed_queue q where q.entry = any (v_lines) for update skip locked;
             get diagnostics v_rows = row_count;
             if v_rows < cardinality(v_lines) then
@@ -39,10 +39,12 @@ begin
                 v_left_out := true;
             end if;
         end if;
-        v_slots := _queue_slot_take(v_take.tids, in_kind, in_now + 1, v_first, in_now);
-        v_rounds := v_rounds + 1;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        v_slots := _queue_slot_take(v_take.tids, in_kind, in_now + 1, v_held, in_now);
+        v_held := v_slots.held;
+        v_entries := v_entries || v_slots.ended;
+        v_rounds := v_rounds + v_held::integer; -- the others end or deliver what they found
+        if v_slots.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
         end if;
         for v_row in
             select q.* from delayed_queue q where q.ctid = any (v_slots.tids) order by -q.priority::integer, q.ready_at, q.entry
@@ -55,7 +57,7 @@ begin
         end loop;
         exit when v_left_out or not v_slots.more;
     end loop;
-    perform _queue_slot_settle(v_entries, null::text[], false, in_now);
+    perform _queue_slot_settle(v_entries, null::text[], not v_held, in_now);
 end $$;
 
 comment on function _queue_pop_slotted(queue_kind, integer, bigint, jsonb) is

@@ -1,7 +1,8 @@
 create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
-    v_since constant bigint := in_now - ((_queue_settings(in_kind)).log_seconds * 1000000)::bigint;
+    v_seconds constant numeric := (_queue_settings(in_kind)).log_seconds;
+    v_since constant bigint := case when v_seconds = 0 then 9223372036854775807 else in_now - (v_seconds * 1000000)::bigint end;
     v_pruned bigint;
 begin
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
@@ -33,7 +34,8 @@ begin
 end $$;
 
 comment on function _queue_prune_log(text, bigint, bigint) is
-$$Removes from the log what of a kind is older than its log_seconds, the oldest first, and notes up to where.
+$$Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
+up to where.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.$$;

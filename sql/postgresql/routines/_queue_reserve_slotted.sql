@@ -7,6 +7,8 @@ declare
     v_left integer := in_max;
     v_rounds integer := 0;
     v_looked boolean := false;
+    v_held boolean := false;
+    v_ended bigint[] := '{}';
     v_take record;
     v_slots record;
     v_rows integer;
@@ -20,10 +22,13 @@ begin
         if v_take.tids is null then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
             v_looked := true;
+            v_held := true;
             continue;
         end if;
-        v_slots := _queue_slot_take(v_take.tids, in_kind, in_until, v_rounds = 0 and not v_looked, in_now);
-        v_rounds := v_rounds + 1;
+        v_slots := _queue_slot_take(v_take.tids, in_kind, in_until, v_held, in_now);
+        v_held := v_slots.held;
+        v_ended := v_ended || v_slots.ended;
+        v_rounds := v_rounds + v_held::integer; -- the others end or deliver what they found
         if v_take.slow then
             insert into queue_hold (p_kind, until, entries)
             select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_slots.tids)
@@ -43,12 +48,13 @@ begin
                 u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
+        if v_slots.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
         end if;
         v_left := v_left - v_rows;
         exit when not v_slots.more;
     end loop;
+    perform _queue_slot_settle(v_ended, null::text[], not v_held, in_now) where v_ended <> '{}';
 end $$;
 
 comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is

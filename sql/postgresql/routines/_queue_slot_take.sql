@@ -1,39 +1,41 @@
-create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_first boolean, in_now bigint,
-    out tids tid[], out more boolean) language plpgsql as $$
+create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean, in_now bigint,
+    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out more boolean) language plpgsql as $$
 declare
     v_ended tid[];
     v_names text[];
-    v_left bigint[];
+    v_left bigint[] := '{}';
     v_locked text[];
     v_rooms jsonb;
     v_lacks text;
     v_row record;
 begin
-    more := true;
+    held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
-        coalesce(array_agg(q.entry) filter (where not f.fits), '{}')
-    into tids, v_ended, v_left
+        coalesce(array_agg(q.entry) filter (where not f.fits), '{}'), count(q.reserved_at) filter (where f.fits or not in_held)
+    into tids, v_ended, ended, expired
     from delayed_queue q, lateral (
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
+    more := not held or v_ended = '{}';
+    if not more then
+        ended := '{}'; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+    elsif v_ended <> '{}' then
+        perform _queue_end_expired(v_ended, in_now);
+    end if;
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
-        where q.ctid = any (in_tids) and q.source_kind is null and q.scheduled_at <= in_now);
-    if v_ended <> '{}' and in_first then
-        perform _queue_end_expired(v_ended, in_now);
-    elsif v_ended <> '{}' then
-        more := false; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
-    end if;
+        where q.ctid = any (tids) and q.source_kind is null);
     if v_names = '{}' then
         return;
     end if;
-    v_locked := _queue_slot_lock(v_names, in_first);
+    held := true;
+    v_locked := _queue_slot_lock(v_names, not in_held);
     delete from queue_semaphore_slot h
     where h.name = any (v_locked) and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
     select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms from unnest(v_locked) n (name);
     for v_row in
-        select q.ctid as tid, q.entry, array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
+        select q.ctid as tid, q.entry, q.reserved_at, array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
         from delayed_queue q where q.ctid = any (tids) and q.semaphores is not null and q.source_kind is null
         order by -q.priority::integer, q.ready_at, q.entry
     loop
@@ -47,6 +49,7 @@ begin
         tids := array_remove(tids, v_row.tid);
         if v_lacks is null then
             more := false;
+            expired := expired - (v_row.reserved_at is not null)::integer;
             continue;
         end if;
         v_left := v_left || v_row.entry;
@@ -62,7 +65,9 @@ end $$;
 comment on function _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint) is
 $$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
 lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
-in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_first: whether the call has
-locked no semaphore before. in_now: the time of the call.
-Result: tids: those that can be delivered; more: false: others are left as they are, and to take more would find them again.
+in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held: whether the call has
+locked a semaphore before. in_now: the time of the call.
+Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its end; expired: how many
+holds ended with this; held: whether the call has locked a semaphore by now; more: false: others are left as they are, and to take more would
+find them again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
