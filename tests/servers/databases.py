@@ -35,8 +35,8 @@ FROM_ONE = ("queue_log", "queue_log_epoch")
 """The positions of the first start again where the second, which comes with the first of them, has rows: up
 to where they are complete stands in a table that is emptied, too."""
 MESSAGES = "delayed_queue"
-"""Always truncated. Whoever puts in a key that is still in the index, deleted but not purged, locks the gap behind
-it, and the keys that other sessions put in there wait for the end of its transaction."""
+"""Always truncated. Whoever puts in a key that is still in the index, deleted but not purged, locks the gap
+behind it, and the keys that other sessions put in there wait for the end of its transaction."""
 END_SECONDS = 30
 KEPT = {"queue_version", clock.TABLE}
 _numbers = itertools.count(1)
