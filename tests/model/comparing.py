@@ -174,7 +174,7 @@ def compare_history(queue: Queue, model: Model, prefix: str) -> None:
     ]
 
     def known(row: tuple[Any, ...]) -> str:
-        """Leave out who held what died, where `max_reserved` may have given its place away in the same call."""
+        """Leave out who held what died, where `max_reserved` may have given its place away at once."""
         return repr(row[:-1] if row[2] == "dead" and model.kinds[row[0]].limited else row)
 
     server = sorted(map(known, found))
