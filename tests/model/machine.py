@@ -286,7 +286,9 @@ class Machine:
         ranks = [e.rank() for e in some]
         assert sorted(ranks) == [e.rank() for e in plain[: len(some)]], f"{[m.key for m in got]} of {plain}"
         assert met or ranks == sorted(ranks), f"not in order of delivery: {[m.key for m in got]}"
-        left, slotted = plain[len(some) :], [e for e in taken if e.semaphores]
+        # an index of filters finds what came in once the clock is there again
+        left = [e for e in plain[len(some) :] if not where or e.created_at <= model.now]
+        slotted = [e for e in taken if e.semaphores]
         assert not left or all(e.priority >= left[0].priority for e in slotted), "passed over"
         undeliverable = met or len(deliverable) < len(line())
         assert model.kinds[kind].slotted or len(taken) >= least or len(deliverable) == len(line()), (
@@ -335,20 +337,27 @@ class Machine:
             self.end_by_ack(some, draw.ack_options(), one=False)
 
     def end_by_ack(self, some: list[str], options: dict[str, Any], one: bool) -> None:
-        goes_to = [
-            options.get("to") or (not e.source and e.follows.route and e.follows.route[0]) or None
-            for e in map(self.model.holding, some)
-            if e
-        ]
-        if len([kind for kind in goes_to if kind]) > 1:
+        goes_to = {
+            receipt: options.get("to") or (not e.source and e.follows.route and e.follows.route[0]) or None
+            for receipt in some
+            if (e := self.model.holding(receipt))
+        }
+        if len([kind for kind in goes_to.values() if kind]) > 1:
             some = some[:1]  # they might want the same key there
+
+        def by_the_model() -> list[str]:
+            """What only ends comes before what moves: its key is free then."""
+            order = sorted(range(len(some)), key=lambda n: bool(goes_to.get(some[n])))
+            outcomes = self.model.ack([some[n] for n in order], options)
+            return [outcomes[order.index(n)] for n in range(len(some))]
+
         agree(
             lambda: (
                 [self.queue.ack(some[0], **options).outcome]
                 if one
                 else [a.outcome for a in self.queue.ack_many(some, **options)]
             ),
-            lambda: self.model.all_or_none([lambda: self.model.ack(some, options)])[0],
+            lambda: self.model.all_or_none([by_the_model])[0],
         )
         self.touched(*(self.prefix + kind for kind in KINDS))
 

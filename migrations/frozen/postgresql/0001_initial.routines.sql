@@ -5750,7 +5750,7 @@ call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.$$;
 --;
 create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean, in_now bigint,
-    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out more boolean) language plpgsql as $$
+    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
     v_names text[];
@@ -5768,8 +5768,8 @@ begin
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
-    more := not held or v_ended = '{}';
-    if not more then
+    passed := case when held then v_ended else '{}' end;
+    if held then
         ended := '{}'; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
     elsif v_ended <> '{}' then
         perform _queue_end_expired(v_ended, in_now);
@@ -5799,7 +5799,7 @@ begin
         end if;
         tids := array_remove(tids, v_row.tid);
         if v_lacks is null then
-            more := false;
+            passed := passed || v_row.tid;
             expired := expired - (v_row.reserved_at is not null)::integer;
             continue;
         end if;
@@ -5819,8 +5819,8 @@ lacks any goes to wait in line, with none. What can't be delivered for other rea
 in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held: whether the call has
 locked a semaphore before. in_now: the time of the call.
 Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its end; expired: how many
-holds ended with this; held: whether the call has locked a semaphore by now; more: false: others are left as they are, and to take more would
-find them again.
+holds ended with this; held: whether the call has locked a semaphore by now; passed: those that are left as they are, and that to take more finds
+again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
 --;
 create or replace function _queue_reserve_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
@@ -5834,51 +5834,55 @@ declare
     v_looked boolean := false;
     v_held boolean := false;
     v_ended bigint[] := '{}';
+    v_passed tid[] := '{}';
+    v_taken tid[] := '{}';
     v_take record;
+    v_tids tid[];
     v_slots record;
-    v_rows integer;
 begin
     while v_left > 0 and v_rounds < 100 loop
         if in_where is null then
-            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+            v_take := _queue_take(in_kind.p_kind, v_left + cardinality(v_passed), in_now);
         else
-            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+            v_take := _queue_take_where(in_kind, v_left + cardinality(v_passed), in_now, in_where);
         end if;
-        if v_take.tids is null then
+        v_tids := array(
+            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (v_passed) order by t.n limit v_left);
+        if v_tids = '{}' then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
             v_looked := true;
             v_held := true;
             continue;
         end if;
-        v_slots := _queue_slot_take(v_take.tids, in_kind, in_until, v_held, in_now);
+        v_slots := _queue_slot_take(v_tids, in_kind, in_until, v_held, in_now);
         v_held := v_slots.held;
+        v_passed := v_passed || v_slots.passed || v_slots.tids;
         v_ended := v_ended || v_slots.ended;
-        v_rounds := v_rounds + v_held::integer; -- the others end or deliver what they found
+        v_rounds := v_rounds + (v_slots.ended = '{}')::integer;
+        if v_slots.expired > 0 then
+            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
+        end if;
         if v_take.slow then
             insert into queue_hold (p_kind, until, entries)
             select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_slots.tids)
             having count(*) > 0;
         end if;
-        return query
-            with u as (
-                update delayed_queue q
-                set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
-                    secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_slots.tids)
-                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.errors, q.entry, q.secret,
-                    q.ready_at)
-            select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
-                u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-                u.entry || '-' || encode(u.secret, 'hex'), u.errors
-            from u order by -u.priority::integer, u.ready_at, u.entry;
-        get diagnostics v_rows = row_count;
-        if v_slots.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
-        end if;
-        v_left := v_left - v_rows;
-        exit when not v_slots.more;
+        v_taken := v_taken || v_slots.tids;
+        v_left := in_max - cardinality(v_taken);
     end loop;
+    return query
+        with u as (
+            update delayed_queue q
+            set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
+                secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
+            where q.ctid = any (v_taken)
+            returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.errors, q.entry, q.secret,
+                q.ready_at)
+        select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
+            u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
+            u.entry || '-' || encode(u.secret, 'hex'), u.errors
+        from u order by -u.priority::integer, u.ready_at, u.entry;
     perform _queue_slot_settle(v_ended, null::text[], not v_held, in_now) where v_ended <> '{}';
 end $$;
 --;
@@ -5896,6 +5900,7 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
+    v_slotted boolean;
 begin
     perform _queue_groups_due(in_now);
     if in_kind.semaphores then
@@ -5918,7 +5923,7 @@ begin
                 update delayed_queue q
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -5929,14 +5934,22 @@ begin
                 u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
+        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
+        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
+                and q.scheduled_at <= in_now);
+        if v_slotted then
+            v_take.expired := v_take.expired - (
+                select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
+        end if;
         if v_take.expired > 0 then
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
+        if v_slotted then
             return query
-                select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m; -- the mark of the kind was lost
+                select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m;
             return;
         end if;
         perform _queue_end_expired(v_take.tids, in_now);
@@ -6137,54 +6150,60 @@ declare
     v_looked boolean := false;
     v_held boolean := false;
     v_entries bigint[] := '{}';
-    v_left_out boolean := false;
     v_lines bigint[];
     v_rows integer;
+    v_passed tid[] := '{}';
+    v_taken tid[] := '{}';
     v_take record;
+    v_tids tid[];
     v_slots record;
     v_row delayed_queue;
 begin
     while v_left > 0 and v_rounds < 100 loop
         if in_where is null then
-            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+            v_take := _queue_take(in_kind.p_kind, v_left + cardinality(v_passed), in_now);
         else
-            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+            v_take := _queue_take_where(in_kind, v_left + cardinality(v_passed), in_now, in_where);
         end if;
-        if v_take.tids is null then
+        v_tids := array(
+            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (v_passed) order by t.n limit v_left);
+        if v_tids = '{}' then
             exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
             v_looked := true;
             v_held := true;
             continue;
         end if;
-        v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_take.tids) and q.order_key is not null));
-        if not v_held and v_entries = '{}' then
+        v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null));
+        if not v_held and v_entries = '{}' and v_taken = '{}' then
             perform q.entry from delayed_queue q where q.entry = any (v_lines) order by q.entry + 0 for update;
         else
             -- nobody who has locked a semaphore, or ended a message, waits for another: where the next in a line is locked, lines are left
             perform q.entry from delayed_queue q where q.entry = any (v_lines) for update skip locked;
             get diagnostics v_rows = row_count;
             if v_rows < cardinality(v_lines) then
-                v_take.tids := array(select q.ctid from delayed_queue q where q.ctid = any (v_take.tids) and q.order_key is null);
-                v_left_out := true;
+                v_passed := v_passed || array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null);
+                v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
             end if;
         end if;
-        v_slots := _queue_slot_take(v_take.tids, in_kind, in_now + 1, v_held, in_now);
+        v_slots := _queue_slot_take(v_tids, in_kind, in_now + 1, v_held, in_now);
         v_held := v_slots.held;
+        v_passed := v_passed || v_slots.passed || v_slots.tids;
         v_entries := v_entries || v_slots.ended;
-        v_rounds := v_rounds + v_held::integer; -- the others end or deliver what they found
+        v_rounds := v_rounds + (v_slots.ended = '{}')::integer;
         if v_slots.expired > 0 then
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
         end if;
-        for v_row in
-            select q.* from delayed_queue q where q.ctid = any (v_slots.tids) order by -q.priority::integer, q.ready_at, q.entry
-        loop
-            perform _queue_end(v_row.entry, 'popped', null, in_now);
-            v_entries := v_entries || v_row.entry;
-            v_left := v_left - 1;
-            return query select v_row.p_kind, v_row.p_key, v_row.payload, v_row.payload_bytes, v_row.headers, v_row.priority,
-                v_row.scheduled_at, v_row.scheduled_at_initially, v_row.created_at, in_now, v_row.attempts + 1, null::text, v_row.errors;
-        end loop;
-        exit when v_left_out or not v_slots.more;
+        v_taken := v_taken || v_slots.tids;
+        v_left := in_max - cardinality(v_taken);
+    end loop;
+    -- at the end, or the next in a line might come with the first
+    for v_row in
+        select q.* from delayed_queue q where q.ctid = any (v_taken) order by -q.priority::integer, q.ready_at, q.entry
+    loop
+        perform _queue_end(v_row.entry, 'popped', null, in_now);
+        v_entries := v_entries || v_row.entry;
+        return query select v_row.p_kind, v_row.p_key, v_row.payload, v_row.payload_bytes, v_row.headers, v_row.priority,
+            v_row.scheduled_at, v_row.scheduled_at_initially, v_row.created_at, in_now, v_row.attempts + 1, null::text, v_row.errors;
     end loop;
     perform _queue_slot_settle(v_entries, null::text[], not v_held, in_now);
 end $$;
@@ -6204,6 +6223,7 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
+    v_slotted boolean;
 begin
     perform _queue_groups_due(in_now);
     if in_kind.semaphores then
@@ -6221,14 +6241,14 @@ begin
             perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
                 array_agg(q.entry order by q.entry), 'popped', null, in_now)
             from delayed_queue q
-            where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+            where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
                 and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                 and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
         end if;
         return query
             with d as (
                 delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.*, case when v_keeps then q end as message),
@@ -6251,13 +6271,21 @@ begin
                 d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, d.errors
             from d order by -d.priority::integer, d.ready_at, d.entry;
         get diagnostics v_rows = row_count;
+        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
+        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
+                and q.scheduled_at <= in_now);
+        if v_slotted then
+            v_take.expired := v_take.expired - (
+                select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
+        end if;
         if v_take.expired > 0 then
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
-            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now, in_where) m; -- the mark of the kind was lost
+        if v_slotted then
+            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now, in_where) m;
             return;
         end if;
         perform _queue_end_expired(v_take.tids, in_now);

@@ -7,6 +7,7 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
+    v_slotted boolean;
 begin
     perform _queue_groups_due(in_now);
     if in_kind.semaphores then
@@ -24,14 +25,14 @@ begin
             perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
                 array_agg(q.entry order by q.entry), 'popped', null, in_now)
             from delayed_queue q
-            where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+            where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
                 and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                 and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
         end if;
         return query
             with d as (
                 delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.*, case when v_keeps then q end as message),
@@ -54,13 +55,21 @@ begin
                 d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, d.errors
             from d order by -d.priority::integer, d.ready_at, d.entry;
         get diagnostics v_rows = row_count;
+        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
+        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
+                and q.scheduled_at <= in_now);
+        if v_slotted then
+            v_take.expired := v_take.expired - (
+                select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
+        end if;
         if v_take.expired > 0 then
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
-            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now, in_where) m; -- the mark of the kind was lost
+        if v_slotted then
+            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now, in_where) m;
             return;
         end if;
         perform _queue_end_expired(v_take.tids, in_now);

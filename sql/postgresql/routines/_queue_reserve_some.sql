@@ -7,6 +7,7 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
+    v_slotted boolean;
 begin
     perform _queue_groups_due(in_now);
     if in_kind.semaphores then
@@ -29,7 +30,7 @@ begin
                 update delayed_queue q
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_take.tids) and q.pending is null and q.semaphores is null
+                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -40,14 +41,22 @@ begin
                 u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
+        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
+        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
+                and q.scheduled_at <= in_now);
+        if v_slotted then
+            v_take.expired := v_take.expired - (
+                select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
+        end if;
         if v_take.expired > 0 then
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if exists (select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.scheduled_at <= in_now) then
+        if v_slotted then
             return query
-                select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m; -- the mark of the kind was lost
+                select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m;
             return;
         end if;
         perform _queue_end_expired(v_take.tids, in_now);

@@ -1,5 +1,5 @@
 create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean, in_now bigint,
-    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out more boolean) language plpgsql as $$
+    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
     v_names text[];
@@ -17,8 +17,8 @@ begin
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
-    more := not held or v_ended = '{}';
-    if not more then
+    passed := case when held then v_ended else '{}' end;
+    if held then
         ended := '{}'; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
     elsif v_ended <> '{}' then
         perform _queue_end_expired(v_ended, in_now);
@@ -48,7 +48,7 @@ begin
         end if;
         tids := array_remove(tids, v_row.tid);
         if v_lacks is null then
-            more := false;
+            passed := passed || v_row.tid;
             expired := expired - (v_row.reserved_at is not null)::integer;
             continue;
         end if;
@@ -68,6 +68,6 @@ lacks any goes to wait in line, with none. What can't be delivered for other rea
 in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held: whether the call has
 locked a semaphore before. in_now: the time of the call.
 Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its end; expired: how many
-holds ended with this; held: whether the call has locked a semaphore by now; more: false: others are left as they are, and to take more would
-find them again.
+holds ended with this; held: whether the call has locked a semaphore by now; passed: those that are left as they are, and that to take more finds
+again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
