@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.concurrency.overlapping import overlapping
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
 from tests.sample import chance_of
@@ -154,36 +154,6 @@ def members(queue: Session, group: str, number: int) -> list[str]:
     queue.group(group, "next", **({"members": number} if number > 1 else {}))
     queue.push_many(f"check.{group}", [{"payload": 0} for _ in range(number)], group=group)
     return receipts(queue.reserve(f"check.{group}", None, number))
-
-
-def overlapping(harness: Harness, olds: list[Session], calls: list[Callable[[Session], Any]]) -> None:
-    """Make a call in each of two transactions that can't see one another, again where it fails."""
-    for old in olds:
-        old.stats()
-
-    def run(old: Session, call: Callable[[Session], Any]) -> None:
-        for _ in range(3):
-            try:
-                call(old)
-                old.commit()
-                return
-            except Exception as error:
-                if not harness.is_serialization_failure(error):
-                    raise
-                old.rollback()
-        raise AssertionError("tried three times")
-
-    with ThreadPoolExecutor(2) as pool:
-        first = olds[0]
-        calls[0](first)
-        second = pool.submit(run, olds[1], calls[1])
-        waited = threading.Event()
-        for _ in range(20):
-            if second.done() or harness.waits(olds[1]):
-                break
-            waited.wait(0.05)
-        first.commit()
-        second.result(60)
 
 
 @pytest.mark.parametrize("level", LEVELS)
