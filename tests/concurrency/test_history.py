@@ -32,6 +32,8 @@ WORKERS = 8
 KINDS = ("in", "out", "in.dead", "out.dead")
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @pytest.mark.slow
 def test_a_run_with_crashes_loses_nothing_and_gives_nothing_to_two(harness: Harness, tmp_path: Path) -> None:
     queue = harness.connect()

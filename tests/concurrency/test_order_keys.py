@@ -127,6 +127,8 @@ def test_an_old_snapshot_leaves_nobody_waiting(queue: Session, harness: Harness,
         other.close()
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_transactions_that_end_and_push_several_lines_leave_nobody_waiting(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:

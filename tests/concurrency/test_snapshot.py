@@ -19,6 +19,8 @@ PATIENCE = 10
 """Seconds within which whatever is ready has to be found, while other work keeps coming."""
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @pytest.mark.slow
 def test_behind_what_died_everything_is_found_while_other_work_keeps_coming(
     queue: Session, connect: Connect, harness: Harness

@@ -111,6 +111,8 @@ class World:
         return None
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_what_nobody_should_give_is_refused_or_means_nothing(
     harness: Harness, queue: Session, clock: Clock, server_name: str
 ) -> None:

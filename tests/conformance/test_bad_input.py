@@ -263,6 +263,8 @@ def watched(queue: Session, clock: Clock) -> Callable[[], object]:
     return lambda: (queue.peek(WATCHED, 9), queue.stats(WATCHED))
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @pytest.mark.parametrize("name", sorted({parameter.name for parameter in ALL}))
 def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
     queue: Session, capabilities: Capabilities, watched: Callable[[], object], name: str

@@ -122,7 +122,7 @@ def test_what_vanishes_and_what_comes_twice_is_found(database_url: str, conn: ps
     assert_nothing_left(conn)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupt_leaves_nothing(
     database_url: str, conn: psycopg.Connection, number: signal.Signals
 ) -> None:

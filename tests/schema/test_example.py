@@ -194,6 +194,7 @@ def test_what_is_printed_does_the_same(shop: Shop, way: str):
     assert rows(shop.url, DEFINITIONS) == expected
 
 
+@pytest.mark.long
 def test_the_queue_can_have_a_schema_of_its_own_and_another_beside_it(shop: Shop):
     shop.alembic("upgrade", "head")
     before = rows(shop.url, CATALOGS)

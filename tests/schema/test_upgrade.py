@@ -141,6 +141,7 @@ def check(traffic: Traffic) -> None:
     assert set(traffic.finished) == set(traffic.pushed)
 
 
+@pytest.mark.long
 def test_the_queue_goes_on_through_upgrades_and_downgrades(database_url: str):
     traffic = Traffic(database_url)
     with traffic.running():

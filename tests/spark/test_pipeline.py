@@ -32,7 +32,6 @@ def choose(messages: DataFrame) -> DataFrame:
     )
 
 
-@pytest.mark.core("mariadb")
 def test_E5_each_message_goes_its_way_in_one_transaction(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:

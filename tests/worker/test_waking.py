@@ -126,7 +126,6 @@ def test_a_wait_that_is_under_way_does_not_delay_the_end(
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql")
 def test_fifty_idle_workers_cost_less_than_ten_statements_a_second(
     workers: Workers, handlers: Handlers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,6 +144,8 @@ def check(traffic: Traffic) -> None:
     assert Counter(traffic.finished) == Counter(traffic.pushed)
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_no_call_fails_while_all_inner_routines_are_replaced(url: str, engine: sqlalchemy.Engine):
     with Traffic(url) as traffic, engine.connect() as connection:
         for number in range(ROUNDS):
