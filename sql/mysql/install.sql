@@ -41,6 +41,7 @@ source tables/queue_semaphore_wait.sql
 source tables/queue_place.sql
 source tables/queue_bucket.sql
 source tables/queue_term.sql
+source tables/queue_epoch.sql
 source tables/queue_gate.sql
 -- without tables/queue_event: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without tables/queue_hold: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
@@ -50,6 +51,8 @@ source tables/queue_gate.sql
 -- routines: the clock
 source routines/queue_now.sql
 source routines/_queue_ticks.sql
+source routines/_queue_epoch.sql
+source routines/_queue_entry.sql
 
 -- routines: parameters and errors
 source routines/_queue_fail.sql

@@ -115,8 +115,18 @@ class Mysql:
 
     def restart(self, *, crash: bool, away: float) -> None:
         """End it and start it again; see Restartable."""
+        self.change((), crash=crash, away=away)
+
+    def change(self, settings: tuple[str, ...], *, crash: bool = False, away: float = 0.0) -> None:
+        """End it and start it again with other settings.
+
+        Args:
+            settings: options of the server, which it has from then on.
+            crash: whether by kill -9.
+            away: seconds in between.
+        """
         assert self._server.restart is not None
-        self._server.restart(signal.SIGKILL if crash else signal.SIGTERM, away)
+        self._server.restart(signal.SIGKILL if crash else signal.SIGTERM, away, settings)
 
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""

@@ -3,7 +3,8 @@
 It ends, and the server and its folder with it, when its input ends: the kernel closes that however the tests
 end. Standard input starts with one line of JSON: `home`, a folder; `owner_pid`; `steps`, each an object with
 `command` and `input`, a file or null. The last step is the server, which is started again
-where there is a file `again` in its folder as it ends, after as many seconds as stand in it.
+where there is a file `again` in its folder as it ends, after as many seconds as its first line says and
+with what the other lines add to its command.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def main() -> int:
         for step in config["steps"]:
             status = run(step, home, config["owner_pid"])
             while status is not None and (home / "again").exists():
-                time.sleep(float((home / "again").read_text()))
+                away, *settings = (home / "again").read_text().split("\n")
+                time.sleep(float(away))
+                step = {**step, "command": [*step["command"], *settings]}
                 (home / "again").unlink()
                 status = run(step, home, config["owner_pid"])
             if status is None:

@@ -52,8 +52,9 @@ class Running:
     about: str
     """What it is, for people."""
     stop: Callable[[], None]
-    restart: Callable[[signal.Signals, float], None] | None = None
-    """Ends it by a signal, and after so many seconds starts it again, as it was; None where it isn't ours."""
+    restart: Callable[[signal.Signals, float, tuple[str, ...]], None] | None = None
+    """Ends it by a signal, and after so many seconds starts it again, with these settings added to what it had;
+    None where it isn't ours."""
 
 
 def start(name: str, given: str | None, settings: tuple[str, ...] = SETTINGS) -> Running:
@@ -137,8 +138,8 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
         with contextlib.suppress(BrokenPipeError):
             process.communicate()
 
-    def restart(number: signal.Signals, away: float) -> None:
-        (home / "again").write_text(str(away))
+    def restart(number: signal.Signals, away: float, more: tuple[str, ...]) -> None:
+        (home / "again").write_text("\n".join((str(away), *more)))
         os.kill(int((home / "pid").read_text()), number)
         while (home / "again").exists():  # the keeper takes it as the server ends
             time.sleep(0.01)

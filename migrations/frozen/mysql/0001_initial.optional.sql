@@ -88,7 +88,7 @@ drop trigger if exists queue_inbox;
 create trigger queue_inbox before insert on queue_inbox for each row
 begin
     declare v_error varchar(128) character set utf8mb4;
-    declare v_now, v_due bigint;
+    declare v_now, v_due, v_entry bigint;
     declare exit handler for sqlstate 'PQ001' begin
         get diagnostics condition 1 v_error = message_text;
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
@@ -128,10 +128,11 @@ begin
             and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0))
     then
         call queue_now(v_now);
+        call _queue_entry(v_entry);
         set v_due = coalesce(new.scheduled_at, v_now + cast(coalesce(new.delay_seconds, 0) * 1000000 as signed));
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        values (uuid_short() & 9223372036854775807, new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers,
+        values (v_entry, new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers,
             coalesce(new.priority, 0), v_due, v_due, v_now, coalesce(new.attempts, 0), new.max_attempts,
             if(v_due <= v_now, -coalesce(new.priority, 0), null), if(v_due <= v_now, v_due, null), if(v_due > v_now, v_due, null))
         on duplicate key update entry = delayed_queue.entry;

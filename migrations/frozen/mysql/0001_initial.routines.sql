@@ -25,6 +25,54 @@ begin
     set out_ticks = timestampdiff(microsecond, '1970-01-01 00:00:00', sysdate(6));
 end;
 --;
+drop procedure if exists _queue_epoch;
+--;
+create procedure _queue_epoch(out out_shift bigint)
+    comment 'Answers what makes the number of an entry out of UUID_SHORT(): ((uuid_short() << 8) & 9223372036854775807) + out_shift.
+UUID_SHORT() alone begins with the server''s id and the time of its start, so numbers would fall with another server or a clock set back.
+Here an epoch stands in front instead. Whoever finds that the newest epoch isn''t that of this server, this run of it and this million of
+numbers begins the next one. The last 8 bits are the server''s id, so that two servers never give the same number.
+out_shift: what to add. It is good for this call.
+Locks: none: the rows of sessions that begin the same epoch differ in their id.
+differs: only here. PostgreSQL has sequences; why not AUTO_INCREMENT: docs/adr/0015.'
+begin
+    declare v_origin bigint default uuid_short() >> 20;
+    declare v_epoch, v_newest, v_began_at, v_now, v_own bigint;
+    declare continue handler for not found begin end;
+    select e.epoch, e.origin, e.began_at into v_epoch, v_newest, v_began_at
+    from queue_epoch e order by e.epoch desc, e.id desc limit 1;
+    if not v_newest <=> v_origin then
+        call queue_now(v_now);
+        if abs(v_now - v_began_at) < 1000000 then
+            -- two servers that are written to at once take turns once a second, so that there are epochs enough
+            select max(e.epoch) into v_own from queue_epoch e where e.origin = v_origin;
+        end if;
+        if v_own is null then
+            -- the same for all who find it out at the same time, and for a snapshot that is a few millions old
+            set v_epoch = coalesce(v_epoch, 0) + if(v_origin - v_newest between 1 and 4096, v_origin - v_newest, 1);
+            insert into queue_epoch (epoch, id, origin, began_at)
+            values (v_epoch, uuid_short() & 9223372036854775807, v_origin, v_now);
+        else
+            set v_epoch = v_own;
+        end if;
+    end if;
+    set out_shift = v_epoch * 4294967296 + cast(v_origin >> 36 as signed)
+        - cast((v_origin << 28) & 9223372036854775807 as signed);
+end;
+--;
+drop procedure if exists _queue_entry;
+--;
+create procedure _queue_entry(out out_entry bigint)
+    comment 'Gives one number, for an entry: greater than all that were given before it was asked for, whichever server gave them.
+out_entry: the number.
+Locks: none.
+differs: on PostgreSQL the column is an identity. See _queue_epoch.'
+begin
+    declare v_shift bigint;
+    call _queue_epoch(v_shift);
+    set out_entry = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
+end;
+--;
 drop procedure if exists _queue_fail;
 --;
 create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_name varchar(250) character set utf8mb4,
@@ -1046,10 +1094,10 @@ in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicat
 other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.
-differs: in_entry is the number of the entry, NULL: a new one. It is UUID_SHORT() without its highest bit, so that a batch can have
-its numbers before its keys are put in, and LAST_INSERT_ID() stays that of the caller.'
+differs: in_entry is the number of the entry, NULL: a new one. It comes from _queue_epoch, so that a batch can have its numbers before
+its keys are put in, and LAST_INSERT_ID() stays that of the caller.'
 begin
-    declare v_entry bigint default coalesce(in_entry, uuid_short() & 9223372036854775807);
+    declare v_entry bigint default in_entry;
     declare v_seen bigint;
     declare v_created int;
     declare continue handler for not found begin end;
@@ -1071,6 +1119,9 @@ begin
                     leave put;
                 end if;
             end if;
+        end if;
+        if v_entry is null then
+            call _queue_entry(v_entry);
         end if;
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
@@ -1095,7 +1146,7 @@ begin
             set out_outcome = coalesce(out_outcome, 'ignored');
             leave put;
         end if; -- else it went away in between, or the number was taken: it can be put in now
-        set v_entry = uuid_short() & 9223372036854775807;
+        set v_entry = null;
     end loop;
 end;
 --;
@@ -1923,7 +1974,7 @@ begin
     update delayed_queue q set q.errors = v_errors where q.entry = in_entry; -- history has them too
     call _queue_end(in_entry, 'dead', v_to_kind, in_now);
     while v_created = 0 do
-        set v_letter = uuid_short() & 9223372036854775807;
+        call _queue_entry(v_letter);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member,
             source_order_key, semaphores)
@@ -3007,6 +3058,8 @@ create procedure _queue_prune(in in_max_rows bigint, out out_pruned bigint)
 in_max_rows, and the errors: those of queue_prune. out_pruned: how many rows went.'
 begin
     declare v_now, v_rows, v_known bigint;
+    declare v_before bigint;
+    declare v_old longtext character set utf8mb4;
     declare v_left bigint default coalesce(in_max_rows, 10000);
     declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     call _queue_take_in();
@@ -3037,6 +3090,14 @@ begin
         end if;
     end while;
     call _queue_slot_sweep(v_now);
+    -- epochs that no server is in any more
+    select min(n.epoch) into v_before from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(o.epoch, o.id)) into v_old
+    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000 for update skip locked) o;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+        straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
 end;
 --;
 drop procedure if exists _queue_push_many;
@@ -3100,12 +3161,14 @@ differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_entries longtext character set ascii;
     declare v_odd int;
+    declare v_shift bigint;
+    call _queue_epoch(v_shift);
     -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the rest
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''), sum(not m.plain)
     into v_entries, v_odd
     from (
-        select lpad(uuid_short() & 9223372036854775807, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
+        select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
             and char_length(j.p_key) between 1 and 200 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
         from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
             p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j limit 1000000000) m;
@@ -3141,7 +3204,7 @@ create procedure _queue_push_each(in in_kind text character set utf8mb4 collate 
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the call. out_outcomes, out_made: those of _queue_push_many.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
-    declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
+    declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_plain, v_deep, v_follows, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
@@ -3156,7 +3219,7 @@ begin
             and json_extract(m.message, '$.payload') is not null and not v_deep) is true
         from (
             -- numbered in the order of the batch, though put in in the order of the keys
-            select k.place, k.p_key, uuid_short() & 9223372036854775807 as entry
+            select k.place, k.p_key, ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry
             from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(201) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) k
             limit 1000000000) r
             -- apart, so that what is sorted is small
@@ -3174,6 +3237,7 @@ begin
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
+    call _queue_epoch(v_shift);
     open c;
     messages: loop
         begin
@@ -3197,8 +3261,7 @@ begin
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
-            set v_entry = null;
-            select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
+            select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
             if v_entry > v_locked then
                 -- one that came after the lock above, perhaps of several: in the order of their entries too
                 call _queue_lock_keys(in_kind, in_messages, v_locked);
@@ -3626,7 +3689,7 @@ now.
 differs: on PostgreSQL _queue_remember does it.'
 begin
     declare v_lane int default 7;
-    declare v_id bigint unsigned default uuid_short();
+    declare v_id bigint;
     set out_bounds = json_set(in_bounds, '$[2]', in_start + 3000000, '$[6]', json_extract(in_bounds, '$[5]') + 0,
         '$[5]', json_extract(in_bounds, '$[4]') + 0);
     while v_lane < json_length(out_bounds) do
@@ -3636,6 +3699,7 @@ begin
         set v_lane = v_lane + 4;
     end while;
     if json_extract(out_bounds, '$[3]') > 5000 then
+        call _queue_entry(v_id); -- the newest counts
         insert into queue_hint (id, p_kind, bounds) values (v_id, in_kind, out_bounds);
         call _queue_forget_hints(in_kind, v_id);
     end if;
@@ -4097,10 +4161,9 @@ Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many message
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_now, v_expected bigint;
+    declare v_now, v_expected, v_shift bigint;
     declare v_bad longtext character set utf8mb4;
-    declare v_found int;
-    declare v_special boolean;
+    declare v_found, v_special int;
     if in_parts is not null then
         call _queue_check_json(in_parts, 'PQ003', 'parts');
     end if;
@@ -4150,9 +4213,10 @@ begin
         call _queue_stage_put_each(in_parts);
     else
         call queue_now(v_now);
+        call _queue_epoch(v_shift);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select uuid_short() & 9223372036854775807, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
             o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
             if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
         from (
@@ -5562,15 +5626,17 @@ Result: the kinds, in their order, each once.
 Locks: none.
 differs: out_list is a JSON array of arrays, a new entry number and the kind.'
 begin
+    declare v_shift bigint;
     declare v_heads longtext character set utf8mb4 default json_array('');
     declare v_count int default 1 + char_length(in_topic) - char_length(replace(in_topic, '.', ''));
     while json_length(v_heads) <= v_count do
         set v_heads = json_array_append(v_heads, '$', substring_index(in_topic, '.', json_length(v_heads)));
     end while;
+    call _queue_epoch(v_shift);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(m.entry, m.p_kind)) into out_list
     from (
-        select uuid_short() & 9223372036854775807 as entry, k.p_kind
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, k.p_kind
         from (
             select distinct s.p_kind
             from json_table(v_heads, '$[*]' columns (head varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) h
@@ -8002,7 +8068,7 @@ create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!
 in_kind, in_filter, the errors and the locks: those of queue_replay. out_went: how many went. out_looked: of how many.
 differs: on PostgreSQL it is queue_replay itself.'
 begin
-    declare v_now, v_from, v_to, v_limit bigint;
+    declare v_shift, v_now, v_from, v_to, v_limit bigint;
     declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list longtext character set utf8mb4;
     declare v_draining, v_filter, v_logs boolean;
@@ -8026,13 +8092,14 @@ begin
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
+    call _queue_epoch(v_shift);
     -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
     from (
         select n.entry, n.finished_at, n.old
         from (
-            select uuid_short() & 9223372036854775807 as entry, d.p_key, d.finished_at, d.old
+            select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
             from (
                 (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
                     where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to

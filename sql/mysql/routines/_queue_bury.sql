@@ -30,7 +30,7 @@ begin
     update delayed_queue q set q.errors = v_errors where q.entry = in_entry; -- history has them too
     call _queue_end(in_entry, 'dead', v_to_kind, in_now);
     while v_created = 0 do
-        set v_letter = uuid_short() & 9223372036854775807;
+        call _queue_entry(v_letter);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member,
             source_order_key, semaphores)

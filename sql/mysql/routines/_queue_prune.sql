@@ -5,6 +5,8 @@ create procedure _queue_prune(in in_max_rows bigint, out out_pruned bigint)
 in_max_rows, and the errors: those of queue_prune. out_pruned: how many rows went.'
 begin
     declare v_now, v_rows, v_known bigint;
+    declare v_before bigint;
+    declare v_old longtext character set utf8mb4;
     declare v_left bigint default coalesce(in_max_rows, 10000);
     declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     call _queue_take_in();
@@ -35,5 +37,13 @@ begin
         end if;
     end while;
     call _queue_slot_sweep(v_now);
+    -- epochs that no server is in any more
+    select min(n.epoch) into v_before from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(o.epoch, o.id)) into v_old
+    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000 for update skip locked) o;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+        straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
 end $$
 delimiter ;

@@ -6,7 +6,7 @@ create procedure _queue_push_each(in in_kind text character set utf8mb4 collate 
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the call. out_outcomes, out_made: those of _queue_push_many.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
-    declare v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
+    declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
     declare v_plain, v_deep, v_follows, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
@@ -21,7 +21,7 @@ begin
             and json_extract(m.message, '$.payload') is not null and not v_deep) is true
         from (
             -- numbered in the order of the batch, though put in in the order of the keys
-            select k.place, k.p_key, uuid_short() & 9223372036854775807 as entry
+            select k.place, k.p_key, ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry
             from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(201) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) k
             limit 1000000000) r
             -- apart, so that what is sorted is small
@@ -39,6 +39,7 @@ begin
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
+    call _queue_epoch(v_shift);
     open c;
     messages: loop
         begin
@@ -62,8 +63,7 @@ begin
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
-            set v_entry = null;
-            select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
+            select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
             if v_entry > v_locked then
                 -- one that came after the lock above, perhaps of several: in the order of their entries too
                 call _queue_lock_keys(in_kind, in_messages, v_locked);

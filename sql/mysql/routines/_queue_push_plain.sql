@@ -14,12 +14,14 @@ differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_entries longtext character set ascii;
     declare v_odd int;
+    declare v_shift bigint;
+    call _queue_epoch(v_shift);
     -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the rest
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''), sum(not m.plain)
     into v_entries, v_odd
     from (
-        select lpad(uuid_short() & 9223372036854775807, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
+        select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
             and char_length(j.p_key) between 1 and 200 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
         from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
             p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j limit 1000000000) m;

@@ -9,10 +9,10 @@ in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicat
 other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.
-differs: in_entry is the number of the entry, NULL: a new one. It is UUID_SHORT() without its highest bit, so that a batch can have
-its numbers before its keys are put in, and LAST_INSERT_ID() stays that of the caller.'
+differs: in_entry is the number of the entry, NULL: a new one. It comes from _queue_epoch, so that a batch can have its numbers before
+its keys are put in, and LAST_INSERT_ID() stays that of the caller.'
 begin
-    declare v_entry bigint default coalesce(in_entry, uuid_short() & 9223372036854775807);
+    declare v_entry bigint default in_entry;
     declare v_seen bigint;
     declare v_created int;
     declare continue handler for not found begin end;
@@ -34,6 +34,9 @@ begin
                     leave put;
                 end if;
             end if;
+        end if;
+        if v_entry is null then
+            call _queue_entry(v_entry);
         end if;
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
@@ -58,7 +61,7 @@ begin
             set out_outcome = coalesce(out_outcome, 'ignored');
             leave put;
         end if; -- else it went away in between, or the number was taken: it can be put in now
-        set v_entry = uuid_short() & 9223372036854775807;
+        set v_entry = null;
     end loop;
 end $$
 delimiter ;

@@ -5,7 +5,7 @@ create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!
 in_kind, in_filter, the errors and the locks: those of queue_replay. out_went: how many went. out_looked: of how many.
 differs: on PostgreSQL it is queue_replay itself.'
 begin
-    declare v_now, v_from, v_to, v_limit bigint;
+    declare v_shift, v_now, v_from, v_to, v_limit bigint;
     declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list longtext character set utf8mb4;
     declare v_draining, v_filter, v_logs boolean;
@@ -29,13 +29,14 @@ begin
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
+    call _queue_epoch(v_shift);
     -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
     from (
         select n.entry, n.finished_at, n.old
         from (
-            select uuid_short() & 9223372036854775807 as entry, d.p_key, d.finished_at, d.old
+            select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
             from (
                 (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
                     where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to

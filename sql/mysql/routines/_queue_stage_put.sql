@@ -8,10 +8,9 @@ Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many message
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_now, v_expected bigint;
+    declare v_now, v_expected, v_shift bigint;
     declare v_bad longtext character set utf8mb4;
-    declare v_found int;
-    declare v_special boolean;
+    declare v_found, v_special int;
     if in_parts is not null then
         call _queue_check_json(in_parts, 'PQ003', 'parts');
     end if;
@@ -61,9 +60,10 @@ begin
         call _queue_stage_put_each(in_parts);
     else
         call queue_now(v_now);
+        call _queue_epoch(v_shift);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select uuid_short() & 9223372036854775807, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
             o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
             if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
         from (

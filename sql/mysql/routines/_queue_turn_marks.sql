@@ -8,7 +8,7 @@ now.
 differs: on PostgreSQL _queue_remember does it.'
 begin
     declare v_lane int default 7;
-    declare v_id bigint unsigned default uuid_short();
+    declare v_id bigint;
     set out_bounds = json_set(in_bounds, '$[2]', in_start + 3000000, '$[6]', json_extract(in_bounds, '$[5]') + 0,
         '$[5]', json_extract(in_bounds, '$[4]') + 0);
     while v_lane < json_length(out_bounds) do
@@ -18,6 +18,7 @@ begin
         set v_lane = v_lane + 4;
     end while;
     if json_extract(out_bounds, '$[3]') > 5000 then
+        call _queue_entry(v_id); -- the newest counts
         insert into queue_hint (id, p_kind, bounds) values (v_id, in_kind, out_bounds);
         call _queue_forget_hints(in_kind, v_id);
     end if;
