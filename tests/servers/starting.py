@@ -53,8 +53,8 @@ class Running:
     """What it is, for people."""
     stop: Callable[[], None]
     restart: Callable[[signal.Signals, float, tuple[str, ...]], None] | None = None
-    """Ends it by a signal, and after so many seconds starts it again, with these settings added to what it had;
-    None where it isn't ours."""
+    """Ends it by a signal, and after so many seconds starts it again, with settings added to what it had; None
+    where it isn't ours."""
 
 
 def start(name: str, given: str | None, settings: tuple[str, ...] = SETTINGS) -> Running:

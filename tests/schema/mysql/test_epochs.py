@@ -64,7 +64,7 @@ def test_a_row_of_the_inbox_and_a_stage_are_numbered_so_too(connection: Connecti
     call(connection, "queue_prune", None)  # takes the inbox in where there is no trigger
     found = dict(run(connection, "select p_key, entry from delayed_queue"))
     assert found["first"] < EPOCH * WIDE < found["second"]
-    assert 2 * EPOCH * WIDE < found["third"]
+    assert found["third"] > 2 * EPOCH * WIDE
 
 
 def test_a_line_goes_on_after_another_server_gave_numbers_and_after_the_first_is_back(
