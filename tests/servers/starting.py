@@ -53,7 +53,7 @@ class Running:
     """What it is, for people."""
     stop: Callable[[], None]
     restart: Callable[[signal.Signals, float, tuple[str, ...]], None] | None = None
-    """Ends it by a signal, and after so many seconds starts it again, with settings added to what it had; None
+    """Ends it by a signal, and after so many seconds starts it again, with settings added to its own; None
     where it isn't ours."""
 
 
