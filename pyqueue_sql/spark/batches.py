@@ -138,7 +138,7 @@ def patiently(options: Options, what: Callable[[], T]) -> T:
         what: to be done; what it did before it failed must do no harm.
     """
     until = time.monotonic() + options.patience
-    backoff = Backoff(most_seconds=3.0)
+    backoff = Backoff()
     while True:
         try:
             return what()

@@ -70,7 +70,7 @@ class Backoff:
     """Pauses between attempts that grow, with most of each left to chance: what fails together comes back
     apart."""
 
-    def __init__(self, first_seconds: float = 0.2, most_seconds: float = 15.0) -> None:
+    def __init__(self, first_seconds: float = 0.2, most_seconds: float = 3.0) -> None:
         self._first = first_seconds
         self._most = most_seconds
         self._failures = 0

@@ -169,6 +169,7 @@ source routines/_queue_wait_end.sql
 source routines/_queue_heartbeat.sql
 source routines/_queue_free.sql
 source routines/_queue_free_one.sql
+source routines/_queue_server_run.sql
 source routines/_queue_reap.sql
 source routines/_queue_stage_remove.sql
 source routines/_queue_stage_outdated.sql

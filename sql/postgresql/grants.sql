@@ -169,6 +169,7 @@ revoke all on function
     _queue_schedule(jsonb, bigint),
     _queue_semaphores(jsonb, jsonb),
     _queue_set_paused(text, boolean),
+    _queue_server_run(),
     _queue_setting(text),
     _queue_settings(text),
     _queue_slot_lock(text[], boolean),

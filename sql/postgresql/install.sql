@@ -161,6 +161,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_set_paused.sql
 \ir routines/_queue_fold_counts.sql
 \ir routines/_queue_is_alive.sql
+\ir routines/_queue_server_run.sql
 \ir routines/_queue_free.sql
 \ir routines/_queue_reap.sql
 \ir routines/_queue_prune_log.sql

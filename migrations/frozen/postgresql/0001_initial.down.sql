@@ -247,6 +247,8 @@ drop function _queue_reap(bigint);
 --;
 drop function _queue_free(text, jsonb, bigint, integer);
 --;
+drop function _queue_server_run();
+--;
 drop function _queue_is_alive(integer, integer, bigint, bigint);
 --;
 drop function _queue_fold_counts(bigint);

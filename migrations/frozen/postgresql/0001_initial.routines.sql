@@ -3214,6 +3214,14 @@ session can't see its own lock by trying to take it. in_until: when its heartbea
 Result: true or false.
 Locks: a shared advisory lock, for an instant; it never waits.$$;
 --;
+create or replace function _queue_server_run() returns bigint language sql volatile
+    return (extract(epoch from greatest(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time())) * 1000000)::bigint;
+--;
+comment on function _queue_server_run() is
+$$Names the run of the server: another one after a start, after a failover, and after all sessions were lost in a crash, since when its statistics
+count.
+Result: a number, never 0.$$;
+--;
 create or replace function _queue_free(in_worker text, in_kinds jsonb, in_now bigint, in_max integer) returns integer
     language plpgsql as $$
 declare
@@ -3277,9 +3285,14 @@ Locks: the messages, in the order of their entries; what others have locked is l
 --;
 create or replace function _queue_reap(in_now bigint) returns table (worker text, freed integer) language plpgsql as $$
 declare
+    v_run constant bigint := _queue_server_run();
     v_left integer := 1000;
     v_worker record;
 begin
+    -- the server was away: whoever was there before has its timeout to come back
+    update queue_worker w set server_run = 0, session_lock = null, session_id = null, heartbeat_at = in_now
+    where w.server_run not in (0, v_run) and w.worker = any (array(
+        select o.worker from queue_worker o where o.server_run not in (0, v_run) for update skip locked));
     for v_worker in
         select w.worker, w.kinds from queue_worker w
         where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)
@@ -3295,7 +3308,8 @@ begin
 end $$;
 --;
 comment on function _queue_reap(bigint) is
-$$Frees what dead workers held, and forgets them.
+$$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last heartbeat is of another
+run of it, another node's included, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
 --;
@@ -6932,6 +6946,7 @@ create or replace function queue_heartbeat(in_worker text, in_options jsonb defa
     security definer set search_path from current set plan_cache_mode = force_generic_plan set jit = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_run constant bigint := _queue_server_run();
     v_class constant integer := hashoid('queue_worker'::regclass);
     v_new queue_worker;
     v_old queue_worker;
@@ -6950,7 +6965,7 @@ begin
     alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
-    v_alive := _queue_is_alive(v_old.session_lock, v_old.session_id,
+    v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old.session_lock, v_old.session_id,
         (v_old.heartbeat_at + v_old.timeout_seconds * 1000000)::bigint, v_now);
     if v_alive and v_old.session_id = pg_backend_pid() then
         v_own := v_old.session_lock;
@@ -6972,16 +6987,16 @@ begin
         reaps := false;
         return;
     end if;
-    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
+    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep, server_run)
     values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
-        v_new.session_id, v_new.upkeep)
+        v_new.session_id, v_new.upkeep, v_run)
     on conflict on constraint queue_worker_pkey do update
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
         timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
         started_at = case when v_alive then w.started_at else excluded.started_at end,
         upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end,
-        heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id
+        heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
     returning w.* into v_new;
     started_at := v_new.started_at;
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
@@ -8198,6 +8213,7 @@ revoke all on function
     _queue_schedule(jsonb, bigint),
     _queue_semaphores(jsonb, jsonb),
     _queue_set_paused(text, boolean),
+    _queue_server_run(),
     _queue_setting(text),
     _queue_settings(text),
     _queue_slot_lock(text[], boolean),

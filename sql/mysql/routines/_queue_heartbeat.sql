@@ -7,7 +7,7 @@ in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the tim
 out_reaps: what it answers.
 differs: on PostgreSQL it is a part of queue_heartbeat.'
 begin
-    declare v_looked bigint;
+    declare v_looked, v_run bigint;
     declare v_timeout decimal(30,6);
     declare v_seconds decimal(20,6) default 30;
     declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
@@ -40,15 +40,18 @@ begin
         set v_lock = null;
     end if;
     if out_alive then
+        call _queue_server_run(v_run);
         set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
             v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
             v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30), v_seconds),
             v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true), v_upkeep),
             out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
-        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
-        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep)
+        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep,
+            server_run)
+        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep, v_run)
         on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = in_now, timeout_seconds = v_seconds,
-            session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep;
+            session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
+            server_run = v_run;
         select v_upkeep and count(*) < 2 into out_reaps from queue_worker w
         where w.upkeep and (w.started_at < out_started or w.started_at = out_started and w.worker < in_worker)
             and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,

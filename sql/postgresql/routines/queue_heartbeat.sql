@@ -4,6 +4,7 @@ create or replace function queue_heartbeat(in_worker text, in_options jsonb defa
     security definer set search_path from current set plan_cache_mode = force_generic_plan set jit = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_run constant bigint := _queue_server_run();
     v_class constant integer := hashoid('queue_worker'::regclass);
     v_new queue_worker;
     v_old queue_worker;
@@ -22,7 +23,7 @@ begin
     alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
-    v_alive := _queue_is_alive(v_old.session_lock, v_old.session_id,
+    v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old.session_lock, v_old.session_id,
         (v_old.heartbeat_at + v_old.timeout_seconds * 1000000)::bigint, v_now);
     if v_alive and v_old.session_id = pg_backend_pid() then
         v_own := v_old.session_lock;
@@ -44,16 +45,16 @@ begin
         reaps := false;
         return;
     end if;
-    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
+    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep, server_run)
     values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
-        v_new.session_id, v_new.upkeep)
+        v_new.session_id, v_new.upkeep, v_run)
     on conflict on constraint queue_worker_pkey do update
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
         timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
         started_at = case when v_alive then w.started_at else excluded.started_at end,
         upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end,
-        heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id
+        heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
     returning w.* into v_new;
     started_at := v_new.started_at;
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;

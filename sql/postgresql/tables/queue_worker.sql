@@ -9,6 +9,7 @@ create table queue_worker (
     timeout_seconds numeric not null,
     session_lock    integer,
     session_id      integer,
-    upkeep          boolean not null default true
+    upkeep          boolean not null default true,
+    server_run      bigint not null default 0
 ) with (fillfactor = 50);
 comment on table queue_worker is 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';

@@ -1,0 +1,111 @@
+"""The database is away for a while: workers that live keep what they hold; who died is found later."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyqueue_sql import Message, Queue
+from pyqueue_sql.connect import connect
+from pyqueue_sql.worker import Handlers, Worker
+from tests.faults.restarts import restartable
+from tests.worker.helpers import Running, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.faults.restarts import Restartable
+
+WORKERS = 4
+EACH = 2
+HEARTBEAT_SECONDS = 3.0
+AWAY_SECONDS = 5.0
+"""Longer than the heartbeat's timeout."""
+BACK_SECONDS = 60.0
+FLUSHED_SECONDS = 2.0
+"""A worker doesn't wait for the disk when it reserves; until then a crash of the server undoes that."""
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def server(server_name: str) -> Iterator[Restartable]:
+    """A server of our own."""
+    with restartable(server_name) as server:
+        yield server
+
+
+@pytest.mark.parametrize("crash", [False, True], ids=["stopped", "killed"])
+@pytest.mark.parametrize("notify", [True, False], ids=["by session", "by heartbeat"])
+def test_living_workers_lose_nothing_while_the_database_is_away(
+    server: Restartable, notify: bool, crash: bool
+) -> None:
+    url = server.database("outage")
+    handlers, lock, go_on = Handlers(), threading.Lock(), threading.Event()
+    began, ended = list[str](), list[str]()
+
+    @handlers.on("mail")
+    def send(message: Message) -> None:
+        with lock:
+            began.append(message.key)
+        assert go_on.wait(2 * BACK_SECONDS)
+        with lock:
+            ended.append(message.key)
+
+    with connect(url) as connection:
+        queue = Queue(connection)
+        queue.define("mail", timeout_seconds=300, max_attempts=1)
+        queue.push_many("mail", [{"key": f"{n}", "payload": n} for n in range(WORKERS * EACH)])
+    running = [
+        Running(
+            Worker(
+                url,
+                handlers,
+                notify=notify,
+                concurrency=EACH,
+                heartbeat_seconds=HEARTBEAT_SECONDS,
+                poll_seconds=1,
+            )
+        )
+        for _ in range(WORKERS)
+    ]
+    try:
+        until(lambda: len(began) == WORKERS * EACH)
+        time.sleep(FLUSHED_SECONDS)
+        server.restart(crash=crash, away=AWAY_SECONDS)
+        with connect(url) as connection:
+            queue = Queue(connection)
+            # one that takes nothing is there before the others, and asks who is dead
+            for _ in range(40):
+                assert queue.reserve("other") == []
+                assert [dead.freed for dead in queue.reap() if dead.freed] == []
+            until(lambda: sum(one.alive for one in queue.workers()) == WORKERS, BACK_SECONDS)
+            go_on.set()
+            until(lambda: queue.stats("mail")[0].acked_total == WORKERS * EACH, BACK_SECONDS)
+            stats = queue.stats("mail")[0]
+            assert (stats.total, stats.dead_total, stats.expired_total) == (0, 0, 0)
+    finally:
+        go_on.set()
+        for one in running:
+            one.stop()
+        for one in running:
+            one.join()
+    assert sorted(began) == sorted(ended) == sorted(f"{n}" for n in range(WORKERS * EACH))
+
+
+def test_who_does_not_come_back_is_found_after_its_timeout(server: Restartable) -> None:
+    url = server.database("outage")
+    with connect(url) as connection:
+        gone = Queue(connection)
+        gone.push("mail", "a", 1)
+        gone.heartbeat("gone", timeout_seconds=2, session=True)
+        assert [one.key for one in gone.reserve("mail", "gone", timeout_seconds=300)] == ["a"]
+        server.restart(crash=False, away=0.0)
+    with connect(url) as connection:
+        queue = Queue(connection)
+        assert queue.reap() == []
+        until(lambda: [dead.worker for dead in queue.reap()] == ["gone"], BACK_SECONDS)
+        assert [one.key for one in queue.reserve("mail", "another")] == ["a"]
