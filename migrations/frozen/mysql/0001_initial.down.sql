@@ -313,6 +313,8 @@ drop procedure if exists _queue_stage_remove;
 --;
 drop procedure if exists _queue_reap;
 --;
+drop procedure if exists _queue_server_run;
+--;
 drop procedure if exists _queue_free_one;
 --;
 drop procedure if exists _queue_free;

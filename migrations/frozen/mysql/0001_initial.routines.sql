@@ -3880,7 +3880,7 @@ in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the tim
 out_reaps: what it answers.
 differs: on PostgreSQL it is a part of queue_heartbeat.'
 begin
-    declare v_looked bigint;
+    declare v_looked, v_run bigint;
     declare v_timeout decimal(30,6);
     declare v_seconds decimal(20,6) default 30;
     declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
@@ -3913,15 +3913,18 @@ begin
         set v_lock = null;
     end if;
     if out_alive then
+        call _queue_server_run(v_run);
         set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
             v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
             v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30), v_seconds),
             v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true), v_upkeep),
             out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
-        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
-        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep)
+        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep,
+            server_run)
+        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep, v_run)
         on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = in_now, timeout_seconds = v_seconds,
-            session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep;
+            session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
+            server_run = v_run;
         select v_upkeep and count(*) < 2 into out_reaps from queue_worker w
         where w.upkeep and (w.started_at < out_started or w.started_at = out_started and w.worker < in_worker)
             and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
@@ -4035,22 +4038,44 @@ begin
     end if;
 end;
 --;
+drop procedure if exists _queue_server_run;
+--;
+create procedure _queue_server_run(out out_run bigint)
+    comment 'Names the run of the server: another one after a start, after a failover, and at another node of a cluster.
+out_run: a number, never 0: its id and when it started, with which UUID_SHORT() begins. That counts on in the bits behind, so that the name changes
+once in 16 million of its numbers, too.
+differs: the result is out_run.'
+begin
+    set out_run = 1 + (uuid_short() >> 24);
+end;
+--;
 drop procedure if exists _queue_reap;
 --;
 create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
-    comment 'queue_reap without its transaction.
+    comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last heartbeat is of another
+run of it, another node''s included, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
 in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and how many of its
 messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
 begin
     declare v_left int default in_max;
     declare v_freed int;
+    declare v_run bigint;
     declare v_done boolean;
-    declare v_kinds longtext character set utf8mb4;
+    declare v_kinds, v_away longtext character set utf8mb4;
     declare v_next, v_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_last varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     declare continue handler for not found begin end;
     set out_reaped = '[]';
+    call _queue_server_run(v_run);
+    -- the server was away: whoever was there before has its timeout to come back
+    select json_arrayagg(o.worker) into v_away
+    from (select w.worker from queue_worker w where w.server_run not in (0, v_run) for update skip locked) o;
+    if v_away is not null then
+        update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            straight_join queue_worker w force index (primary) on w.worker = j.worker
+        set w.server_run = 0, w.session_lock = null, w.session_id = null, w.heartbeat_at = in_now;
+    end if;
     workers: loop
         set v_next = null, v_worker = null, v_kinds = null;
         select w.worker into v_next from queue_worker w

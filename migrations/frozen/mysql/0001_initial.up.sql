@@ -244,6 +244,7 @@ create table if not exists queue_worker (
     session_lock           varchar(64),
     session_id             bigint unsigned,
     upkeep                 boolean not null default true,
+    server_run             bigint not null default 0,
     primary key (worker) -- serves: queue_heartbeat, queue_reap
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';
