@@ -105,6 +105,11 @@ def settle(connection: Connection, release: Release, table: str) -> list[str]:
     Raises:
         sqlalchemy.exc.DBAPIError: what the server says.
     """
+    found = _rebuild(connection, release, table)
+    return found + list(connection.scalar(sqlalchemy.text("select _queue_mend_sequences()")) or ())
+
+
+def _rebuild(connection: Connection, release: Release, table: str) -> list[str]:
     ours = _ours(connection, release)
     before = _state(connection, ours)
     if _remembered(connection, table) == _mark(release, before):

@@ -121,6 +121,8 @@ revoke all on function
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
     _queue_matcher(text),
+    _queue_mend_sequence(regclass, bigint, bigint),
+    _queue_mend_sequences(),
     _queue_members_dead(bigint[], bigint[], text, bigint),
     _queue_members_end(bigint[], text, jsonb, bigint),
     _queue_message(jsonb, bigint, jsonb, bigint),

@@ -168,6 +168,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_prune_kind.sql
 \ir routines/_queue_prune_by_the_way.sql
 \ir routines/_queue_prune_terms.sql
+\ir routines/_queue_mend_sequence.sql
+\ir routines/_queue_mend_sequences.sql
 \ir routines/_queue_tidy.sql
 \ir routines/_queue_slot_ready.sql
 \ir routines/_queue_limited_until.sql

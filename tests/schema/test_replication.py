@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from pyqueue_sql import migrate
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.catalogs import connect
 from tests.schema.test_hijack import Caller, caller, database_url  # noqa: F401
@@ -74,3 +75,63 @@ def test_a_copy_that_takes_over_numbers_where_the_other_ended(conn: psycopg.Conn
     ).fetchone()
     assert behind is not None
     assert behind[0] > 999_999
+
+
+def behind(conn: psycopg.Connection[Any]) -> list[str]:
+    """Leave what a copy has that took over: the rows, and sequences that begin; returns their names."""
+    conn.execute(
+        """select queue_define('mail', '{"history_seconds": 60, "log_seconds": 60, "expires_seconds": 60}')"""
+    )
+    conn.execute("select queue_push('mail', n::text, '1') from generate_series(1, 5) n")
+    conn.execute("select count(*) from queue_read('mail', 'reader', 10)")
+    conn.execute("select queue_stage_begin('job')")
+    conn.execute("insert into queue_hint (p_kind, bounds) values ('mail', '{1}'), ('mail', '{2}')")
+    conn.execute("insert into queue_use (p_kind, used_at) select 'mail', n from generate_series(1, 2) n")
+    conn.execute("insert into queue_log_known (position) values (1), (2)")
+    # the trigger takes a row out at once: one that came with the copy
+    conn.execute("alter table queue_inbox disable trigger all")
+    conn.execute("insert into queue_inbox (p_kind, p_key, payload) values ('mail', 'copied', '1')")
+    conn.execute("alter table queue_inbox enable trigger all")
+    names = [
+        name
+        for (name,) in conn.execute(
+            "select s.relname from pg_class s join pg_depend d on d.objid = s.oid and d.deptype = 'i'"
+            " where s.relkind = 'S' and s.relnamespace = current_schema()::regnamespace"
+        )
+    ]
+    for name in names:
+        conn.execute(f"alter sequence {name} restart".encode())
+    return sorted(names)
+
+
+def test_a_prune_finds_the_sequences_of_a_copy_that_nobody_has_set(conn: psycopg.Connection[Any]) -> None:
+    names = behind(conn)
+    said: list[str] = []
+    conn.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+    conn.execute("select queue_prune()")
+    assert sorted(re.findall(r"sequence (\w+): it was behind", " ".join(said))) == names
+    assert conn.execute("select outcome from queue_push('mail', 'new', '1')").fetchone() == ("created",)
+    found = conn.execute("select p_key from delayed_queue order by entry desc limit 1").fetchone()
+    assert found == ("new",)
+    said.clear()
+    conn.execute("select queue_prune()")
+    assert said == []
+
+
+def test_an_upgrade_sets_them_too_and_says_so(conn: psycopg.Connection[Any], database_url: str) -> None:  # noqa: F811
+    names = behind(conn)
+    said = migrate.upgrade(database_url)
+    assert sorted(re.findall(r"sequence (\w+): it was behind", " ".join(said))) == names
+    assert migrate.upgrade(database_url) == []
+
+
+def test_messages_that_came_before_it_was_found_do_not_hide_it(conn: psycopg.Connection[Any]) -> None:
+    conn.execute("select queue_push('mail', n::text, '1') from generate_series(1, 200) n")
+    conn.execute("select setval('delayed_queue_entry_seq', 1)")
+    conn.execute("delete from delayed_queue where entry < 100")
+    for _ in range(9):
+        conn.execute("select queue_push('mail', gen_random_uuid()::text, '1')")
+    conn.execute("select queue_prune()")
+    conn.execute("select queue_push('mail', 'new', '1')")
+    found = conn.execute("select p_key from delayed_queue order by entry desc limit 1").fetchone()
+    assert found == ("new",)

@@ -7,8 +7,12 @@ declare
     v_kind text := '';
     v_rows bigint;
     v_intruders record;
+    v_mended text;
 begin
     perform _queue_check_count(v_left, 'max_rows', 1000000::bigint);
+    foreach v_mended in array _queue_mend_sequences() loop
+        raise warning using message = v_mended, hint = 'Its numbers go on behind them now; see docs/replication.md.';
+    end loop;
     pruned := _queue_fold_counts(v_left);
     v_rows := _queue_stage_prune(v_now, v_left);
     pruned := pruned + v_rows;
@@ -48,5 +52,6 @@ past their keep_seconds, messages that have gone from the index of filters (each
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
-Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, and what to do about it.
+Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, and what to do about it;
+and where a sequence was behind its table, which it mends.
 Locks: the rows; what others have locked is left.$$;
