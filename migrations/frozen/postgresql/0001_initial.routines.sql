@@ -3450,6 +3450,63 @@ in_max: how many rows to look at.
 Result: how many rows went.
 Locks: the rows; what others have locked is left.$$;
 --;
+create or replace function _queue_mend_sequence(in_sequence regclass, in_most bigint, in_step bigint) returns text[] language plpgsql as $$
+begin
+    if in_most > coalesce(pg_sequence_last_value(in_sequence), 0) then
+        -- of two who find it out the second looks again
+        perform pg_advisory_xact_lock(hashoid('queue_kind'::regclass), hashoid(in_sequence));
+        if in_most > coalesce(pg_sequence_last_value(in_sequence), 0) then
+            perform setval(in_sequence, in_most + in_step);
+            return array[format('sequence %s: it was behind its table', (select c.relname from pg_class c where c.oid = in_sequence))];
+        end if;
+    end if;
+    return '{}';
+end $$;
+--;
+comment on function _queue_mend_sequence(regclass, bigint, bigint) is
+$$Sets a sequence that is behind.
+in_sequence: it. in_most: the greatest number that was seen, NULL: none. in_step: how far beyond that it goes on: there may be greater ones, and
+numbers of messages are never used again.
+Result: what was wrong, in words; empty: nothing.
+Locks: an advisory lock of the transaction, where it is behind.
+differs: only here. See _queue_epoch.$$;
+--;
+create or replace function _queue_mend_sequences() returns text[] language plpgsql as $$
+declare
+    v_mended text[] := '{}';
+    v_last bigint;
+    v_most bigint;
+begin
+    -- beyond what a sequence gave last there is nothing to read where all is well
+    v_last := coalesce(pg_sequence_last_value('delayed_queue_entry_seq'::regclass), 0);
+    select max(q.entry) into v_most from delayed_queue q where q.entry > v_last;
+    v_mended := v_mended || _queue_mend_sequence('delayed_queue_entry_seq'::regclass, v_most, 1000000000000::bigint);
+    -- a reader's place may lie behind a log that was pruned
+    v_last := coalesce(pg_sequence_last_value('queue_log_position_seq'::regclass), 0);
+    v_most := greatest((select max(l.position) from queue_log l where l.position > v_last), (select max(n.position) from queue_log_known n),
+        (select max(g.position) from queue_log_gone g), (select max(r.position) from queue_reader r));
+    v_mended := v_mended || _queue_mend_sequence('queue_log_position_seq'::regclass, v_most, 1000000::bigint);
+    select max(n.id) into v_most from queue_log_known n;
+    v_mended := v_mended || _queue_mend_sequence('queue_log_known_id_seq'::regclass, v_most, 1000000::bigint);
+    select max(h.id) into v_most from queue_hint h;
+    v_mended := v_mended || _queue_mend_sequence('queue_hint_id_seq'::regclass, v_most, 1000000::bigint);
+    select max(u.id) into v_most from queue_use u;
+    v_mended := v_mended || _queue_mend_sequence('queue_use_id_seq'::regclass, v_most, 1000000::bigint);
+    v_last := coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0);
+    select max(i.id) into v_most from queue_inbox i where i.id > v_last;
+    v_mended := v_mended || _queue_mend_sequence('queue_inbox_id_seq'::regclass, v_most, 1000000::bigint);
+    v_last := coalesce(pg_sequence_last_value('queue_stage_part_part_seq'::regclass), 0);
+    select max(p.part) into v_most from queue_stage_part p where p.part > v_last;
+    return v_mended || _queue_mend_sequence('queue_stage_part_part_seq'::regclass, v_most, 1000000::bigint);
+end $$;
+--;
+comment on function _queue_mend_sequences() is
+$$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone to a copy, and who lets
+the copy take over may forget the sequences. New messages would come before those that wait, and others end in an error.
+Result: what was wrong, in words; empty: nothing.
+Locks: those of _queue_mend_sequence.
+differs: only here. See _queue_epoch.$$;
+--;
 create or replace function _queue_tidy(in_kind queue_kind, in_now bigint, in_max bigint) returns void language plpgsql as $$
 begin
     perform _queue_groups_due(in_now);
@@ -7783,8 +7840,12 @@ declare
     v_kind text := '';
     v_rows bigint;
     v_intruders record;
+    v_mended text;
 begin
     perform _queue_check_count(v_left, 'max_rows', 1000000::bigint);
+    foreach v_mended in array _queue_mend_sequences() loop
+        raise warning using message = v_mended, hint = 'Its numbers go on behind them now; see docs/replication.md.';
+    end loop;
     pruned := _queue_fold_counts(v_left);
     v_rows := _queue_stage_prune(v_now, v_left);
     pruned := pruned + v_rows;
@@ -7824,7 +7885,8 @@ past their keep_seconds, messages that have gone from the index of filters (each
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
-Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, and what to do about it.
+Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, and what to do about it;
+and where a sequence was behind its table, which it mends.
 Locks: the rows; what others have locked is left.$$;
 --;
 create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
@@ -8165,6 +8227,8 @@ revoke all on function
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
     _queue_matcher(text),
+    _queue_mend_sequence(regclass, bigint, bigint),
+    _queue_mend_sequences(),
     _queue_members_dead(bigint[], bigint[], text, bigint),
     _queue_members_end(bigint[], text, jsonb, bigint),
     _queue_message(jsonb, bigint, jsonb, bigint),
