@@ -277,7 +277,7 @@ _ENDED = {1053, 1077, 1078, 1079, 1927, 3169, 4031}
 """The server goes down, or somebody ended the connection."""
 # 1153 is a packet that was too large, after which the server ends it; 0 is PyMySQL's for one that is closed
 _LOST = {0, 1153, *range(1158, 1162), 1184, 2006, 2013, 2014, 2055, *_ENDED}
-_VICTIM = {1205, 1213}
+_VICTIM = {1020, 1205, 1213}
 _POSTGRESQL = {"psycopg", "psycopg2", "asyncpg", "pg8000"}
 _MYSQL = {"pymysql", "MySQLdb", "asyncmy", "mariadb", "mysql"}  # aiomysql's errors are those of PyMySQL
 """The packages of drivers, by what tells causes apart there: the SQLSTATE, or a number."""

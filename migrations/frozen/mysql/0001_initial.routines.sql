@@ -2640,7 +2640,8 @@ drop procedure if exists _queue_again;
 --;
 create procedure _queue_again(in in_own boolean, inout out_tries int)
     comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is made again, since
-all of it has been undone; in the caller''s the caller has to begin again.
+all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has innodb_snapshot_isolation on, the default from 11.6
+on, and a row has changed that a statement waited for (1020): that undoes the transaction just the same.
 in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
 Errors: the server''s 1213, where it can''t be made again.'
 begin
@@ -5762,7 +5763,7 @@ begin
     declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -5808,7 +5809,7 @@ begin
     declare v_changed boolean;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_topic(in_pattern, 'pattern');
@@ -5852,7 +5853,7 @@ begin
                 from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                     straight_join queue_kind k on k.p_kind = j.p_kind
                 where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -6291,7 +6292,7 @@ begin
     declare v_next_at bigint;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_recur(in_name, in_kind, in_payload, in_options, v_next_at);
@@ -6316,7 +6317,7 @@ begin
     declare v_changed boolean;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_kind(in_name, 100, 'name');
@@ -6355,7 +6356,7 @@ begin
                         and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
                     order by r.next_at limit 100 for update skip locked) d
                 order by d.p_kind, d.name;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -6582,7 +6583,7 @@ begin
     declare v_tries int default 0;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
@@ -7933,7 +7934,7 @@ begin
     declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8000,7 +8001,7 @@ begin
     declare continue handler for not found begin end;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_key(in_reader, 'reader');
@@ -8039,7 +8040,7 @@ begin
     declare v_changed boolean;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_key(in_reader, 'reader');
@@ -8071,7 +8072,7 @@ begin
     declare v_draining boolean;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
@@ -8176,7 +8177,7 @@ begin
     declare v_went, v_looked bigint;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_replay(in_kind, in_filter, v_went, v_looked);
@@ -8224,7 +8225,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_payload(in_payload, 'payload');
@@ -8249,7 +8250,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             if in_payload_bytes is null then
@@ -8282,7 +8283,7 @@ begin
     declare v_outcomes, v_made longtext character set ascii;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);
@@ -8343,7 +8344,7 @@ begin
     declare v_seed varchar(64) character set ascii;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
@@ -8416,7 +8417,7 @@ begin
     declare continue handler for not found begin end;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8464,7 +8465,7 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                         and q.reserved_by is not null
                 order by r.entry for update /*!80000 of q */;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8524,7 +8525,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_ack(in_receipt, in_options, v_outcome);
@@ -8549,7 +8550,7 @@ begin
     declare v_outcomes longtext character set ascii;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_ack_many(in_receipts, in_options, v_outcomes);
@@ -8583,7 +8584,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_receipt(in_receipt, v_entry, v_secret);
@@ -8623,7 +8624,7 @@ begin
                     place int path '$[2]')) r
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                 order by q.p_key, q.p_kind for update /*!80000 of q */;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8675,7 +8676,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8743,7 +8744,7 @@ begin
                         limit 10000) m on m.place = o.place
                 order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
                     o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8867,7 +8868,7 @@ begin
     declare v_now, v_started, v_expires bigint;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8902,7 +8903,7 @@ begin
     declare v_reaped longtext character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8936,7 +8937,7 @@ begin
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -8978,7 +8979,7 @@ begin
     declare v_new boolean default true;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -9017,7 +9018,7 @@ begin
     declare continue handler for not found begin end;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_key(in_job, 'job');
@@ -9078,7 +9079,7 @@ begin
     declare v_parts longtext character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_key(in_source, 'source');
@@ -9121,7 +9122,7 @@ begin
     declare v_list longtext character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_stream_reserve(in_stream, in_batch, in_part, in_kind, in_max_messages, in_options, v_list);
@@ -9152,7 +9153,7 @@ begin
     declare v_lost bigint;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_batch('stream', in_stream, in_batch);
@@ -9182,7 +9183,7 @@ begin
     declare v_outcomes longtext character set ascii;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -9250,7 +9251,7 @@ begin
     declare v_acked, v_failed, v_lost, v_published bigint;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published);
@@ -9364,7 +9365,7 @@ begin
     declare continue handler for not found begin end;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -9409,7 +9410,7 @@ begin
                 select q.entry from delayed_queue q force index (delayed_queue_key)
                 where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
                 order by q.p_kind, q.p_key limit v_most for update skip locked;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -9469,7 +9470,7 @@ begin
     declare v_shape longtext character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
@@ -9536,7 +9537,7 @@ begin
             declare v_done boolean default false;
             declare c cursor for
                 select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind order by q.entry;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -9597,7 +9598,7 @@ begin
     declare v_own, v_changed boolean;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_set_paused(in_kind, true, v_changed);
@@ -9621,7 +9622,7 @@ begin
     declare v_own, v_changed boolean;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_set_paused(in_kind, false, v_changed);
@@ -9660,7 +9661,7 @@ begin
                         and (q.reserved_at is null or q.scheduled_at <= v_now)
                     order by q.p_kind, q.p_key limit v_most for update skip locked) d
                 order by d.source_key, d.source_kind, d.p_key;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
@@ -9707,7 +9708,7 @@ begin
     declare v_pruned bigint;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_prune(in_max_rows, v_pruned);
@@ -9740,7 +9741,7 @@ begin
     declare v_tries int default 0;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_semaphore(in_name, in_capacity);

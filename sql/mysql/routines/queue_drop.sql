@@ -18,7 +18,7 @@ begin
             declare v_done boolean default false;
             declare c cursor for
                 select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind order by q.entry;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);

@@ -24,7 +24,7 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                         and q.reserved_by is not null
                 order by r.entry for update /*!80000 of q */;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);

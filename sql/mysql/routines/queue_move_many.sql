@@ -41,7 +41,7 @@ begin
                         limit 10000) m on m.place = o.place
                 order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
                     o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);

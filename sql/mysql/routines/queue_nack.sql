@@ -18,7 +18,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_receipt(in_receipt, v_entry, v_secret);

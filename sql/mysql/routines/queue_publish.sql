@@ -28,7 +28,7 @@ begin
                 from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                     straight_join queue_kind k on k.p_kind = j.p_kind
                 where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);

@@ -21,7 +21,7 @@ begin
                 select q.entry from delayed_queue q force index (delayed_queue_key)
                 where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
                 order by q.p_kind, q.p_key limit v_most for update skip locked;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);

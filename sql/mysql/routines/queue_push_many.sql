@@ -17,7 +17,7 @@ begin
     declare v_outcomes, v_made longtext character set ascii;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);

@@ -26,7 +26,7 @@ begin
                         and (q.reserved_at is null or q.scheduled_at <= v_now)
                     order by q.p_kind, q.p_key limit v_most for update skip locked) d
                 order by d.source_key, d.source_kind, d.p_key;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);

@@ -25,7 +25,7 @@ begin
     declare v_seed varchar(64) character set ascii;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);

@@ -24,7 +24,7 @@ begin
                         and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
                     order by r.next_at limit 100 for update skip locked) d
                 order by d.p_kind, d.name;
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);

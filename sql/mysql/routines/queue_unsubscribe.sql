@@ -12,7 +12,7 @@ begin
     declare v_changed boolean;
     again: loop
         begin
-            declare exit handler for 1213 call _queue_again(v_own, v_tries);
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call _queue_check_topic(in_pattern, 'pattern');
