@@ -471,7 +471,7 @@ class Machine:
             options = draw.some(
                 close=(0.6, True),
                 members=(0.2, draw.randint(1, 3)),
-                on_dead=(0.2, draw.choice(["wait", "report"])),
+                on_dead=(0.2, draw.choice(["wait", "report", "fail"])),
             )
             self.group(draw.choice(names), None, **options)
         if not names or draw.random() < 0.5:
@@ -484,6 +484,7 @@ class Machine:
         group = self.model.groups.setdefault(name, Group(name, then_kind or "", then_payload or {}))
         if group.state == "open":
             group.change(options)
+            self.model.settle_dead(group)
             self.model.finish(group)
         assert (answer.state, answer.members, answer.done) == group.answer()
 

@@ -368,7 +368,7 @@ class Model:
         kind = self.dead_letter_kind(entry.kind)
         order_key = entry.source.order_key if entry.source else entry.order_key
         dead = self._new(kind, entry.key, entry.content, entry.priority, self.now, initially=entry.initially)
-        dead.source = Source(entry.kind, entry.key, entry.priority, order_key)
+        dead.source = entry.source or Source(entry.kind, entry.key, entry.priority, order_key)
         dead.follows, dead.errors = entry.follows, (*entry.errors, error)[-10:]
         self._end(entry, "dead", kind)
         while (kind, dead.key) in self.entries:
@@ -381,6 +381,14 @@ class Model:
             self._done(member, "dead")
 
     # -- ending a delivery
+
+    def settle_dead(self, group: Group) -> None:
+        """Whose members died while it waited for them, and that waits no more."""
+        if group.on_dead != "wait":
+            for entry in self.entries.values():
+                member = entry.follows.member
+                if entry.source and member and member.group == group.name and not member.outcome:
+                    member.outcome = "dead"
 
     def ack(self, receipts: Sequence[str], options: Mapping[str, Any]) -> list[str]:
         """The work is done; groups look whether that was all at the end of the call."""

@@ -10,6 +10,7 @@ begin
     declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_delay, v_keep decimal(30,6);
     declare v_close boolean;
+    declare v_dead longtext character set utf8mb4;
     declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -40,6 +41,15 @@ begin
             g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
             g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
         where g.group_name = in_group;
+        if v_on_dead <> 'wait' then -- of those that have died, too
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(m.member) into v_dead
+            from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
+            where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
+            if v_dead is not null then
+                call _queue_members_end(v_dead, 'dead', null, v_now);
+            end if;
+        end if;
         call _queue_group_note(in_group);
         call _queue_group_check(in_group, v_now);
     end if;

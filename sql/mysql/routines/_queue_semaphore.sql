@@ -18,6 +18,12 @@ begin
         delete s from queue_semaphore s where s.name = in_name;
         delete h from queue_semaphore_slot h where h.name = in_name;
     else
+        if not exists (select 1 from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
+            insert into queue_semaphore_slot (entry, name, until)
+            select q.entry, in_name, q.scheduled_at from delayed_queue q
+            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null and q.reserved_at is not null
+                and q.scheduled_at > v_now;
+        end if;
         insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
         -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
         select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)

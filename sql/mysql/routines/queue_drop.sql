@@ -1,7 +1,8 @@
 drop procedure if exists queue_drop;
 delimiter $$
 create procedure queue_drop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay.
+    comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
 in_kind: the kind.
 Result: the settings it had.
 Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing

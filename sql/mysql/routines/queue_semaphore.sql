@@ -10,7 +10,8 @@ what it lacks. It happens in the transaction that ends the hold, or that gives a
 queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
 Its late ack still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
-more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it.
+more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn''t there,
+all messages are read: those that are held and name it have slots from the beginning.
 Result: name and capacity, as they are now.
 Errors: PQ001 for name and capacity.
 Locks: the semaphore. All who take or give a slot of it wait for one another''s transactions: keep those short.

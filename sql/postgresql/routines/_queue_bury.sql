@@ -13,7 +13,8 @@ begin
             scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key, semaphores)
         values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
             v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
-            v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority, v_dead.route,
+            v_dead.errors, coalesce(v_dead.source_kind, v_dead.p_kind), coalesce(v_dead.source_key, v_dead.p_key),
+            coalesce(v_dead.source_priority, v_dead.priority), v_dead.route,
             v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key), v_dead.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
         returning entry into v_letter;
@@ -28,6 +29,6 @@ end $$;
 
 comment on function _queue_bury(bigint, text, bigint) is
 $$Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a suffix; kind,
-key, priority and order key are remembered for queue_redrive.
+key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
 Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;

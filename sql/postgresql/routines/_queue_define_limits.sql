@@ -18,6 +18,9 @@ begin
                 from delayed_queue q
                 where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.secret is not null and q.scheduled_at > in_now;
                 get diagnostics v_held = row_count;
+                -- a hold that has expired has none, so that it can't be extended
+                update delayed_queue q set reserved_by = null
+                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.reserved_at is not null and q.scheduled_at <= in_now;
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind.p_kind, n from generate_series(1, greatest(v_most, v_held)) n

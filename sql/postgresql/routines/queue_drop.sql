@@ -31,7 +31,8 @@ begin
 end $$;
 
 comment on function queue_drop(text) is
-$$Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay.
+$$Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
 in_kind: the kind.
 Result: the settings it had.
 Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing

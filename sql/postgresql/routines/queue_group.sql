@@ -7,6 +7,7 @@ declare
     v_now constant bigint := queue_now();
     v_group queue_group;
     v_new boolean;
+    v_dead bigint[];
 begin
     perform _queue_check_kind(in_group, 100, 'group');
     perform _queue_group_options(in_then_kind, in_then_payload, in_options);
@@ -32,6 +33,13 @@ begin
             closed = g.closed or coalesce((in_options ->> 'close')::boolean, false),
             keep_seconds = coalesce((in_options ->> 'keep_seconds')::numeric, g.keep_seconds)
         where g.group_name = in_group;
+        if in_options ->> 'on_dead' <> 'wait' then -- of those that have died, too
+            v_dead := array(
+                select m.member from queue_group_member m, lateral ( -- OFFSET: ADR 13
+                    select q.source_kind from delayed_queue q where q.entry = m.entry offset 0) l
+                where m.group_name = in_group and m.done_at is null and l.source_kind is not null);
+            perform _queue_members_end(v_dead, 'dead', null::jsonb, v_now) where v_dead <> '{}';
+        end if;
         perform _queue_group_note(in_group);
         perform _queue_group_check(in_group, v_now);
     end if;

@@ -16,6 +16,11 @@ begin
         delete from queue_semaphore s where s.name = in_name;
         delete from queue_semaphore_slot h where h.name = in_name;
     else
+        if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
+            insert into queue_semaphore_slot (entry, name, until)
+            select q.entry, in_name, q.scheduled_at from delayed_queue q
+            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null and q.scheduled_at > v_now;
+        end if;
         insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
         on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
         -- who was told that there is room, and for whom there is none any more, is told nothing
@@ -37,7 +42,8 @@ what it lacks. It happens in the transaction that ends the hold, or that gives a
 queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
 Its late ack still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
-more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it.
+more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn't there,
+all messages are read: those that are held and name it have slots from the beginning.
 Result: name and capacity, as they are now.
 Errors: PQ001 for name and capacity.
 Locks: the semaphore. All who take or give a slot of it wait for one another's transactions: keep those short.

@@ -1,0 +1,116 @@
+"""Something changes in the middle, while messages are held or have ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.conformance.steps import die, keys, outcomes, receipts, state, take
+
+if TYPE_CHECKING:
+    from tests.conformance.fixtures import Clock
+    from tests.conformance.harness import Session
+
+
+def test_a_semaphore_that_is_made_again_knows_who_holds(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    for key in "abc":
+        queue.push("k", key, 0, semaphores=["s"])
+    (held,) = receipts(queue.reserve("k", None, 5))
+    queue.semaphore("s", None)
+    queue.semaphore("s", 1)
+    assert queue.reserve("k", None, 5) == []
+    assert queue.extend(held, 60).outcome == "extended"
+    assert queue.ack(held).outcome == "acked"
+    assert keys(queue.reserve("k", None, 5)) == ["b"]
+
+
+def test_a_hold_that_expired_before_the_limit_has_no_place_to_extend(queue: Session, clock: Clock) -> None:
+    for key in "abc":
+        queue.push("k", key, 0)
+    old = receipts(queue.reserve("k", None, 2, timeout_seconds=1))
+    clock.advance(10)
+    queue.define("k", max_reserved=1)
+    assert len(queue.reserve("k", None, 5)) == 1
+    assert [queue.extend(one, 60).outcome for one in old] == ["lost", "lost"]
+    assert len([one for one in queue.peek("k", 9) if one.state == "reserved"]) == 1
+
+
+def test_on_dead_that_changes_after_the_death_settles_the_group(queue: Session) -> None:
+    for number, on_dead in enumerate(("report", "fail")):
+        name = f"g{number}"
+        queue.group(name, f"next{number}", on_dead="wait", members=2, fail_kind=f"failed{number}")
+        for key in "ab":
+            queue.push(f"k{number}", key, 0, group=name)
+        first, second = receipts(queue.reserve(f"k{number}", None, 2))
+        queue.nack(first, final=True)
+        queue.ack(second)
+        assert queue.peek(f"next{number}") == []
+        queue.group(name, on_dead=on_dead)
+        (found,) = (one for one in queue.groups() if one.name == name)
+        assert found.state != "open", on_dead
+        assert len(queue.peek(f"next{number}" if on_dead == "report" else f"failed{number}")) == 1, on_dead
+
+
+def test_a_dead_letter_that_dies_again_knows_where_it_came_from(queue: Session) -> None:
+    queue.define("a", max_attempts=1)
+    die(queue, "a", "x")
+    _, receipt = take(queue, "a.dead")
+    queue.nack(receipt, final=True)
+    assert state(queue, "a.dead.dead", "x") == "ready"
+    assert queue.redrive("a.dead").went == 0
+    assert queue.redrive("a.dead.dead").went == 1
+    assert state(queue, "a", "x") == "ready"
+
+
+def test_dead_letters_stand_in_no_line(queue: Session) -> None:
+    queue.define("a", max_attempts=1)
+    for key in "xy":
+        queue.push("a", key, 0, order_key="o")
+    for _ in "xy":
+        (receipt,) = receipts(queue.reserve("a", None, 5))
+        queue.nack(receipt, final=True)
+    found = queue.reserve("a.dead", None, 5)
+    assert keys(found) == ["x", "y"]
+    assert outcomes([queue.nack(one, final=True) for one in receipts(found)]) == ["dead", "dead"]
+    assert keys(queue.reserve("a.dead.dead", None, 5)) == ["x", "y"]
+
+
+def test_a_move_onto_one_whose_semaphore_is_gone_leaves_it_ready(queue: Session) -> None:
+    for number, on_duplicate in enumerate(("replace", "keep_time", "push_back")):
+        kind, source, name = f"k{number}", f"source{number}", f"s{number}"
+        queue.semaphore(name, 0)
+        queue.push(kind, "a", 0, semaphores=[name])
+        assert queue.reserve(kind) == []
+        assert state(queue, kind, "a") == "waiting"
+        queue.semaphore(name, None)
+        assert state(queue, kind, "a") == "ready"
+        queue.push(source, "a", 1)
+        _, receipt = take(queue, source)
+        assert queue.move(receipt, kind, on_duplicate=on_duplicate).outcome == "moved"
+        assert state(queue, kind, "a") == "ready", on_duplicate
+        assert keys(queue.reserve(kind)) == ["a"]
+
+
+def test_what_follows_a_group_onto_one_whose_semaphore_is_gone_is_ready(queue: Session) -> None:
+    queue.semaphore("s", 0)
+    queue.push("next", "g", 0, semaphores=["s"])
+    queue.semaphore("s", None)
+    queue.group("g", "next")
+    queue.push("k", "a", 0, group="g")
+    queue.group("g", close=True)
+    _, receipt = take(queue, "k")
+    queue.ack(receipt)
+    assert state(queue, "next", "g") == "ready"
+    assert keys(queue.reserve("next")) == ["g"]
+
+
+def test_what_expires_waits_for_no_semaphore_any_more(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 0)
+    queue.define("k", expires_seconds=10)
+    queue.push("k", "a", 0, semaphores=["s"])
+    queue.push("other", "b", 0, semaphores=["s"])
+    assert queue.reserve("k") == queue.reserve("other") == []
+    clock.advance(60)
+    while queue.prune():
+        pass
+    assert [one.waiting for one in queue.semaphores()] == [1]
