@@ -1946,17 +1946,17 @@ drop procedure if exists _queue_bury;
 --;
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
     comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a suffix; kind, key and
-priority are remembered for queue_redrive.
+priority are remembered for queue_redrive; those of a dead letter that dies again are still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
 Locks: nothing more; waits for a transaction that is putting the same dead letter.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
-    declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind, v_to_kind, v_source_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key, v_source_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bytes longblob;
-    declare v_priority smallint;
+    declare v_priority, v_source_priority smallint;
     declare v_initially, v_member bigint;
     declare v_attempts int;
     declare v_by varchar(200) character set utf8mb4;
@@ -1965,8 +1965,10 @@ begin
     declare v_created int default 0;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors, q.attempts,
-        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order, v_semaphores
+        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores, coalesce(q.source_kind, q.p_kind),
+        coalesce(q.source_key, q.p_key), coalesce(q.source_priority, q.priority)
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order, v_semaphores,
+        v_source_kind, v_source_key, v_source_priority
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
@@ -1979,11 +1981,11 @@ begin
             scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member,
             source_order_key, semaphores)
         values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes, v_headers,
-            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_kind, v_key, v_priority, v_route, v_member,
+            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_source_kind, v_source_key, v_source_priority, v_route, v_member,
             v_order, v_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
-        select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_kind and q.source_key = v_key;
+        select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_source_kind and q.source_key = v_source_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
     call _queue_index(v_letter, null, null);
@@ -4615,6 +4617,10 @@ begin
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null and q.scheduled_at > v_now;
+                -- a hold that has expired has none, so that it can't be extended
+                /*M!100600 set statement sql_safe_updates = 0 for */
+                update delayed_queue q force index (delayed_queue_ready) set q.reserved_by = null
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null and q.scheduled_at <= v_now;
             end if;
             insert into queue_place (p_kind, slot)
             select in_kind, n.slot
@@ -6517,6 +6523,7 @@ begin
     declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_delay, v_keep decimal(30,6);
     declare v_close boolean;
+    declare v_dead longtext character set utf8mb4;
     declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -6547,6 +6554,15 @@ begin
             g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
             g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
         where g.group_name = in_group;
+        if v_on_dead <> 'wait' then -- of those that have died, too
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(m.member) into v_dead
+            from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
+            where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
+            if v_dead is not null then
+                call _queue_members_end(v_dead, 'dead', null, v_now);
+            end if;
+        end if;
         call _queue_group_note(in_group);
         call _queue_group_check(in_group, v_now);
     end if;
@@ -7442,6 +7458,12 @@ begin
         delete s from queue_semaphore s where s.name = in_name;
         delete h from queue_semaphore_slot h where h.name = in_name;
     else
+        if not exists (select 1 from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
+            insert into queue_semaphore_slot (entry, name, until)
+            select q.entry, in_name, q.scheduled_at from delayed_queue q
+            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null and q.reserved_at is not null
+                and q.scheduled_at > v_now;
+        end if;
         insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
         -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
         select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
@@ -9520,7 +9542,8 @@ end;
 drop procedure if exists queue_drop;
 --;
 create procedure queue_drop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay.
+    comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
 in_kind: the kind.
 Result: the settings it had.
 Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
@@ -9731,7 +9754,8 @@ what it lacks. It happens in the transaction that ends the hold, or that gives a
 queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
 Its late ack still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
-more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it.
+more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn''t there,
+all messages are read: those that are held and name it have slots from the beginning.
 Result: name and capacity, as they are now.
 Errors: PQ001 for name and capacity.
 Locks: the semaphore. All who take or give a slot of it wait for one another''s transactions: keep those short.

@@ -1281,7 +1281,7 @@ begin
     with u as (
         update delayed_queue q set ready_at = null
         where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null and q.reserved_at is null
-            and q.due_at is null
+            and q.due_at is null and exists (select from queue_semaphore s where s.name = any (q.semaphores))
         returning q.entry, q.semaphores, q.p_kind),
     i as (
         insert into queue_semaphore_wait (entry, name, p_kind)
@@ -1303,7 +1303,7 @@ end $$;
 comment on function _queue_line_up(bigint[]) is
 $$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
 is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
-in_entries: messages; those without semaphores, and dead letters, which need none, stay as they are.
+in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none, stay as they are.
 Result: the names of the semaphores; NULL: none.
 Locks: the messages; the settings of a kind that had no such message before.$$;
 --;
@@ -2878,7 +2878,8 @@ begin
             scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key, semaphores)
         values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
             v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
-            v_dead.errors, v_dead.p_kind, v_dead.p_key, v_dead.priority, v_dead.route,
+            v_dead.errors, coalesce(v_dead.source_kind, v_dead.p_kind), coalesce(v_dead.source_key, v_dead.p_key),
+            coalesce(v_dead.source_priority, v_dead.priority), v_dead.route,
             v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key), v_dead.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
         returning entry into v_letter;
@@ -2893,7 +2894,7 @@ end $$;
 --;
 comment on function _queue_bury(bigint, text, bigint) is
 $$Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a suffix; kind,
-key, priority and order key are remembered for queue_redrive.
+key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
 Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;
 --;
@@ -4106,6 +4107,9 @@ begin
                 from delayed_queue q
                 where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.secret is not null and q.scheduled_at > in_now;
                 get diagnostics v_held = row_count;
+                -- a hold that has expired has none, so that it can't be extended
+                update delayed_queue q set reserved_by = null
+                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.reserved_at is not null and q.scheduled_at <= in_now;
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind.p_kind, n from generate_series(1, greatest(v_most, v_held)) n
@@ -5187,6 +5191,7 @@ declare
     v_now constant bigint := queue_now();
     v_group queue_group;
     v_new boolean;
+    v_dead bigint[];
 begin
     perform _queue_check_kind(in_group, 100, 'group');
     perform _queue_group_options(in_then_kind, in_then_payload, in_options);
@@ -5212,6 +5217,13 @@ begin
             closed = g.closed or coalesce((in_options ->> 'close')::boolean, false),
             keep_seconds = coalesce((in_options ->> 'keep_seconds')::numeric, g.keep_seconds)
         where g.group_name = in_group;
+        if in_options ->> 'on_dead' <> 'wait' then -- of those that have died, too
+            v_dead := array(
+                select m.member from queue_group_member m, lateral ( -- OFFSET: ADR 13
+                    select q.source_kind from delayed_queue q where q.entry = m.entry offset 0) l
+                where m.group_name = in_group and m.done_at is null and l.source_kind is not null);
+            perform _queue_members_end(v_dead, 'dead', null::jsonb, v_now) where v_dead <> '{}';
+        end if;
         perform _queue_group_note(in_group);
         perform _queue_group_check(in_group, v_now);
     end if;
@@ -7710,7 +7722,8 @@ begin
 end $$;
 --;
 comment on function queue_drop(text) is
-$$Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay.
+$$Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
 in_kind: the kind.
 Result: the settings it had.
 Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
@@ -7907,6 +7920,11 @@ begin
         delete from queue_semaphore s where s.name = in_name;
         delete from queue_semaphore_slot h where h.name = in_name;
     else
+        if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
+            insert into queue_semaphore_slot (entry, name, until)
+            select q.entry, in_name, q.scheduled_at from delayed_queue q
+            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null and q.scheduled_at > v_now;
+        end if;
         insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
         on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
         -- who was told that there is room, and for whom there is none any more, is told nothing
@@ -7928,7 +7946,8 @@ what it lacks. It happens in the transaction that ends the hold, or that gives a
 queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
 Its late ack still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
-more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it.
+more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn't there,
+all messages are read: those that are held and name it have slots from the beginning.
 Result: name and capacity, as they are now.
 Errors: PQ001 for name and capacity.
 Locks: the semaphore. All who take or give a slot of it wait for one another's transactions: keep those short.
