@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FORM = "postgresql://user:password@host:port/database"
 MYSQL_FORM = "mysql://user:password@host:port/database"
 READ_COMMITTED = "set session transaction isolation level read committed"
+SHOW_PATH = "select current_setting('search_path')"
 _AWAY = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
 """What PostgreSQL says where it can't let anybody in just now."""
 _REFUSED = frozenset({1044, 1045, 1049, 1130, 1227, 1698})
@@ -76,12 +77,39 @@ def connect_postgresql(
     """Return a new connection of psycopg; see `connect`."""
     settings = postgresql_settings(url, schema)
     try:
-        return psycopg.connect(autocommit=autocommit, **settings)
+        connection = psycopg.connect(autocommit=True, **settings)
     except psycopg.OperationalError as error:
         said = str(error)
         # libpq has no SQLSTATE of what a server says before it lets somebody in
         away = "FATAL" not in said or any(phrase in said for phrase in _AWAY)
         raise ConnectionFailed(without_password(said.strip(), url), away=away) from None
+    try:
+        if schema is not None:
+            check_path(connection.execute(SHOW_PATH).fetchone(), schema)
+        connection.autocommit = autocommit
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def search_path(schema: str) -> str:
+    """Return the search path of PostgreSQL for a queue in this schema."""
+    return '"' + schema.replace('"', '""') + '", pg_temp'
+
+
+def check_path(found: tuple[Any, ...] | None, schema: str) -> None:
+    """Compare what `SHOW_PATH` gave on a new connection with what was asked for.
+
+    Raises:
+        ConnectionFailed: it is another, so that calls would reach another queue.
+    """
+    if found is None or found[0] != search_path(schema):
+        raise ConnectionFailed(
+            f"the schema {schema} was asked for, but the search path is {found and found[0]}: a pooler in"
+            " between ignores startup parameters (options); connect to the server itself, or set the search"
+            " path of the role or the database and ask for no schema"
+        )
 
 
 def postgresql_settings(url: str, schema: str | None) -> dict[str, Any]:
@@ -98,8 +126,7 @@ def postgresql_settings(url: str, schema: str | None) -> dict[str, Any]:
         raise ConnectionFailed(f"that is no URL of a database; its form is {FORM}, or {MYSQL_FORM}") from None
     settings: dict[str, Any] = {"application_name": "pyqueue", **parts}
     if schema is not None:
-        path = '"' + schema.replace('"', '""') + '", pg_temp'
-        path = path.replace("\\", r"\\").replace(" ", r"\ ")
+        path = search_path(schema).replace("\\", r"\\").replace(" ", r"\ ")
         settings["options"] = f"{settings.get('options', '')} -c search_path={path}"
     return settings
 

@@ -10,7 +10,9 @@ import psycopg
 
 from pyqueue_sql.connect import (
     READ_COMMITTED,
+    SHOW_PATH,
     ConnectionFailed,
+    check_path,
     is_mysql,
     mysql_settings,
     postgresql_settings,
@@ -31,9 +33,17 @@ async def connect_async(url: str, *, schema: str | None = None) -> Any:
     if is_mysql(url):
         return await _aiomysql(url, schema)
     try:
-        return await psycopg.AsyncConnection.connect(**postgresql_settings(url, schema))
+        connection = await psycopg.AsyncConnection.connect(**postgresql_settings(url, schema))
     except psycopg.OperationalError as error:
         raise ConnectionFailed(without_password(str(error).strip(), url)) from None
+    if schema is not None:
+        try:
+            check_path(await (await connection.execute(SHOW_PATH)).fetchone(), schema)
+            await connection.rollback()
+        except BaseException:
+            await connection.close()
+            raise
+    return connection
 
 
 async def _aiomysql(url: str, schema: str | None) -> Any:
