@@ -502,6 +502,10 @@ PASSING = {
 """They pass over messages that are held."""
 
 
+SMALL = {"queue_log_gone", "queue_log_known", "queue_hint", "queue_reader"}
+"""They stay small; a prune reads the largest number in each, to find a sequence that is behind."""
+
+
 def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
     with psycopg.connect(filled.url, autocommit=True) as conn:
         plans = Plans(conn)
@@ -675,7 +679,10 @@ def test_a_call_uses_its_indexes_and_touches_no_more_than_its_batch(
         scans = [node for node in nodes if node.kind.endswith("Scan") and node.relation in tables]
         assert scans or name.startswith(UNSEEN), "no plan was seen"
         good = ("Index Scan", "Index Only Scan", "Tid Scan")
-        wrong["scans without an index"] = [str(one) for one in scans if one.kind not in good]
+        small = SMALL if name == "queue_prune" else set[str]()
+        wrong["scans without an index"] = [
+            str(one) for one in scans if one.kind not in good and one.relation not in small
+        ]
         wrong["bitmaps"] = [str(one) for one in nodes if "Bitmap" in one.kind]
         wrong["sorts of more than the batch"] = [
             str(one)

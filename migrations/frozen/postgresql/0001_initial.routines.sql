@@ -3491,8 +3491,6 @@ begin
     v_mended := v_mended || _queue_mend_sequence('queue_log_known_id_seq'::regclass, v_most, 1000000::bigint);
     select max(h.id) into v_most from queue_hint h;
     v_mended := v_mended || _queue_mend_sequence('queue_hint_id_seq'::regclass, v_most, 1000000::bigint);
-    select max(u.id) into v_most from queue_use u;
-    v_mended := v_mended || _queue_mend_sequence('queue_use_id_seq'::regclass, v_most, 1000000::bigint);
     v_last := coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0);
     select max(i.id) into v_most from queue_inbox i where i.id > v_last;
     v_mended := v_mended || _queue_mend_sequence('queue_inbox_id_seq'::regclass, v_most, 1000000::bigint);
@@ -3504,6 +3502,7 @@ end $$;
 comment on function _queue_mend_sequences() is
 $$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone to a copy, and who lets
 the copy take over may forget the sequences. New messages would come before those that wait, and others end in an error.
+The one of queue_use is left alone: its numbers tell apart uses of the same microsecond alone.
 Result: what was wrong, in words; empty: nothing.
 Locks: those of _queue_mend_sequence.
 differs: only here. See _queue_epoch.$$;
