@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import pwd
+import random
 import re
 import secrets
 import select
@@ -31,6 +32,8 @@ START_TIMEOUT_SECONDS = 60.0
 GONE_SECONDS = 5.0
 POLL_SECONDS = 0.02
 LOG_TAIL_LINES = 25
+OUR_PORTS = range(20000, 32768)
+"""Below those that Linux, macOS and Windows give to clients."""
 SOCKET_ADDRESS_BYTES = 100  # 104 on macOS, 108 on Linux, with the closing zero
 
 FIXED_SETTINGS = frozenset(
@@ -381,10 +384,15 @@ def die_with_supervisor() -> None:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Return a port of 127.0.0.1 that was free a moment ago.
+
+    It is none of those that the system gives to clients, any of which might get it before the server does.
+    """
+    for port in (*random.sample(OUR_PORTS, 100), 0):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return probe.getsockname()[1]
+    raise OSError("no port of 127.0.0.1 is free")
 
 
 def account_name() -> str:

@@ -44,7 +44,8 @@ def main() -> int:
             if status:
                 print(f"{' '.join(step['command'][:2])} … ended with status {status}")
                 break
-        print((home / "log").read_text(errors="replace").strip()[-LOG_TAIL:])
+        said = [log.read_text(errors="replace").strip() for log in sorted(home.glob("log*"))]
+        print("\n".join(said)[-LOG_TAIL:])
         return 1
     finally:
         shutil.rmtree(home, ignore_errors=True)
