@@ -33,16 +33,18 @@ async def connect_async(url: str, *, schema: str | None = None) -> Any:
     if is_mysql(url):
         return await _aiomysql(url, schema)
     try:
-        connection = await psycopg.AsyncConnection.connect(**postgresql_settings(url, schema))
+        connection = await psycopg.AsyncConnection.connect(
+            autocommit=True, **postgresql_settings(url, schema)
+        )
     except psycopg.OperationalError as error:
         raise ConnectionFailed(without_password(str(error).strip(), url)) from None
-    if schema is not None:
-        try:
+    try:
+        if schema is not None:
             check_path(await (await connection.execute(SHOW_PATH)).fetchone(), schema)
-            await connection.rollback()
-        except BaseException:
-            await connection.close()
-            raise
+        await connection.set_autocommit(False)
+    except BaseException:
+        await connection.close()
+        raise
     return connection
 
 

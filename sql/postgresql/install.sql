@@ -252,12 +252,11 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 
 -- routines: consumers
 \ir routines/_queue_slot_take.sql
-\ir routines/_queue_reserve_slotted.sql
+\ir routines/_queue_take_slotted.sql
 \ir routines/_queue_reserve_some.sql
 \ir routines/_queue_reserve_many.sql
 \ir routines/_queue_reserve_limited.sql
 \ir routines/queue_reserve.sql
-\ir routines/_queue_pop_slotted.sql
 \ir routines/_queue_pop_some.sql
 \ir routines/_queue_pop_many.sql
 \ir routines/_queue_pop_limited.sql

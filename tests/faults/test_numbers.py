@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pyqueue_sql import Queue
 from pyqueue_sql.connect import connect
 from tests.faults.restarts import Mysql
-from tests.servers.starting import UnavailableError
 
-pytestmark = pytest.mark.slow
+if TYPE_CHECKING:
+    from tests.faults.restarts import Restartable
+
+pytestmark = [pytest.mark.slow, pytest.mark.servers("mariadb", "mysql")]
 
 LONG_AGO = 1_700_000_000_000_000
 IDS = (9, 2, 200, 127, 128)
 """Of the server, one after another; UUID_SHORT() begins with them, and loses its sign from 128 on."""
 
 
-@pytest.fixture(params=["mariadb", "mysql"])
-def server(request: pytest.FixtureRequest) -> Iterator[Mysql]:
-    with contextlib.ExitStack() as stack:
-        try:
-            server = Mysql(request.param)
-        except UnavailableError as error:
-            pytest.skip(str(error))
-        stack.callback(server.stop)
-        yield server
-
-
-def test_a_server_with_another_id_goes_on_behind_what_is_there(server: Mysql) -> None:
-    url = server.database("numbers")
+def test_a_server_with_another_id_goes_on_behind_what_is_there(restarted: Restartable) -> None:
+    assert isinstance(restarted, Mysql)
+    url = restarted.database("numbers")
     for number in IDS:
-        server.change((f"--server-id={number}",))
+        restarted.change((f"--server-id={number}",))
         with connect(url) as connection:
             queue = Queue(connection)
             queue.push("lined", f"{number}", 1, scheduled_at=LONG_AGO, order_key="o")

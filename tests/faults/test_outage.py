@@ -11,12 +11,9 @@ import pytest
 from pyqueue_sql import Message, Queue
 from pyqueue_sql.connect import connect
 from pyqueue_sql.worker import Handlers, Worker
-from tests.faults.restarts import restartable
 from tests.worker.helpers import Running, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.faults.restarts import Restartable
 
 WORKERS = 4
@@ -31,19 +28,12 @@ FLUSHED_SECONDS = 2.0
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture
-def server(server_name: str) -> Iterator[Restartable]:
-    """A server of our own."""
-    with restartable(server_name) as server:
-        yield server
-
-
 @pytest.mark.parametrize("crash", [False, True], ids=["stopped", "killed"])
 @pytest.mark.parametrize("notify", [True, False], ids=["by session", "by heartbeat"])
 def test_living_workers_lose_nothing_while_the_database_is_away(
-    server: Restartable, notify: bool, crash: bool
+    restarted: Restartable, notify: bool, crash: bool
 ) -> None:
-    url = server.database("outage")
+    url = restarted.database("outage")
     handlers, lock, go_on = Handlers(), threading.Lock(), threading.Event()
     began, ended = list[str](), list[str]()
 
@@ -75,7 +65,7 @@ def test_living_workers_lose_nothing_while_the_database_is_away(
     try:
         until(lambda: len(began) == WORKERS * EACH)
         time.sleep(FLUSHED_SECONDS)
-        server.restart(crash=crash, away=AWAY_SECONDS)
+        restarted.restart(crash=crash, away=AWAY_SECONDS)
         with connect(url) as connection:
             queue = Queue(connection)
             # one that takes nothing is there before the others, and asks who is dead
@@ -96,14 +86,14 @@ def test_living_workers_lose_nothing_while_the_database_is_away(
     assert sorted(began) == sorted(ended) == sorted(f"{n}" for n in range(WORKERS * EACH))
 
 
-def test_who_does_not_come_back_is_found_after_its_timeout(server: Restartable) -> None:
-    url = server.database("outage")
+def test_who_does_not_come_back_is_found_after_its_timeout(restarted: Restartable) -> None:
+    url = restarted.database("outage")
     with connect(url) as connection:
         gone = Queue(connection)
         gone.push("mail", "a", 1)
         gone.heartbeat("gone", timeout_seconds=2, session=True)
         assert [one.key for one in gone.reserve("mail", "gone", timeout_seconds=300)] == ["a"]
-        server.restart(crash=False, away=0.0)
+        restarted.restart(crash=False, away=0.0)
     with connect(url) as connection:
         queue = Queue(connection)
         assert queue.reap() == []

@@ -232,7 +232,7 @@ create table if not exists queue_inbox (
     comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself. (pyqueue_sql)';
 --;
 -- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
--- timeout.
+-- timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat alone.
 -- differs: session_lock is the name of a lock, session_id a connection's number.
 create table if not exists queue_worker (
     worker                 varchar(200) not null,

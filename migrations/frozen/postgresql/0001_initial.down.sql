@@ -95,8 +95,6 @@ drop function _queue_pop_many(queue_kind, integer, bigint);
 --;
 drop function _queue_pop_some(queue_kind, integer, bigint, jsonb);
 --;
-drop function _queue_pop_slotted(queue_kind, integer, bigint, jsonb);
---;
 drop function queue_reserve(text, text, integer, jsonb);
 --;
 drop function _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
@@ -105,7 +103,7 @@ drop function _queue_reserve_many(queue_kind, integer, bigint, bigint, text, byt
 --;
 drop function _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
 --;
-drop function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
+drop function _queue_take_slotted(queue_kind, integer, bigint, bigint, jsonb, boolean);
 --;
 drop function _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint);
 --;

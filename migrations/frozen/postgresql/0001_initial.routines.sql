@@ -5850,9 +5850,10 @@ begin
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
-    passed := case when held then v_ended else '{}' end;
-    if held then
-        ended := '{}'; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+    passed := '{}';
+    if held then -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+        passed := v_ended;
+        ended := '{}';
     elsif v_ended <> '{}' then
         perform _queue_end_expired(v_ended, in_now);
     end if;
@@ -5905,73 +5906,72 @@ holds ended with this; held: whether the call has locked a semaphore by now; pas
 again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
 --;
-create or replace function _queue_reserve_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea, in_where jsonb)
-    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
-        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
+create or replace function _queue_take_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_where jsonb, in_ends boolean,
+    out tids tid[], out expired bigint, out slow boolean, out ended bigint[], out held boolean) language plpgsql as $$
 declare
-    v_left integer := in_max;
     v_rounds integer := 0;
     v_looked boolean := false;
-    v_held boolean := false;
-    v_ended bigint[] := '{}';
     v_passed tid[] := '{}';
-    v_taken tid[] := '{}';
-    v_take record;
     v_tids tid[];
+    v_lines bigint[];
+    v_rows integer;
+    v_take record;
     v_slots record;
 begin
-    while v_left > 0 and v_rounds < 100 loop
+    tids := '{}';
+    expired := 0;
+    slow := false;
+    ended := '{}';
+    held := false;
+    while cardinality(tids) < in_max and v_rounds < 100 loop
         if in_where is null then
-            v_take := _queue_take(in_kind.p_kind, v_left + cardinality(v_passed), in_now);
+            v_take := _queue_take(in_kind.p_kind, in_max + cardinality(v_passed), in_now);
         else
-            v_take := _queue_take_where(in_kind, v_left + cardinality(v_passed), in_now, in_where);
+            v_take := _queue_take_where(in_kind, in_max + cardinality(v_passed), in_now, in_where);
         end if;
         v_tids := array(
-            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (v_passed) order by t.n limit v_left);
+            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (tids || v_passed)
+            order by t.n limit in_max - cardinality(tids));
         if v_tids = '{}' then
-            exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
+            exit when v_looked or _queue_slot_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
             v_looked := true;
-            v_held := true;
+            held := true;
             continue;
         end if;
-        v_slots := _queue_slot_take(v_tids, in_kind, in_until, v_held, in_now);
-        v_held := v_slots.held;
-        v_passed := v_passed || v_slots.passed || v_slots.tids;
-        v_ended := v_ended || v_slots.ended;
+        if in_ends then
+            v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null));
+            if not held and ended = '{}' and tids = '{}' then
+                perform q.entry from delayed_queue q where q.entry = any (v_lines) order by q.entry + 0 for update;
+            else
+                -- nobody who has locked a semaphore, or ended a message, waits for another: where the next in a line is locked, lines are left
+                perform q.entry from delayed_queue q where q.entry = any (v_lines) for update skip locked;
+                get diagnostics v_rows = row_count;
+                if v_rows < cardinality(v_lines) then
+                    v_passed := v_passed || array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null);
+                    v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
+                end if;
+            end if;
+        end if;
+        v_slots := _queue_slot_take(v_tids, in_kind, in_until, held, in_now);
+        held := v_slots.held;
+        tids := tids || v_slots.tids;
+        v_passed := v_passed || v_slots.passed;
+        ended := ended || v_slots.ended;
+        expired := expired + v_slots.expired;
+        slow := slow or v_take.slow;
         v_rounds := v_rounds + (v_slots.ended = '{}')::integer;
-        if v_slots.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
-        end if;
-        if v_take.slow then
-            insert into queue_hold (p_kind, until, entries)
-            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_slots.tids)
-            having count(*) > 0;
-        end if;
-        v_taken := v_taken || v_slots.tids;
-        v_left := in_max - cardinality(v_taken);
     end loop;
-    return query
-        with u as (
-            update delayed_queue q
-            set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
-                secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-            where q.ctid = any (v_taken)
-            returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.errors, q.entry, q.secret,
-                q.ready_at)
-        select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
-            u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-            u.entry || '-' || encode(u.secret, 'hex'), u.errors
-        from u order by -u.priority::integer, u.ready_at, u.entry;
-    perform _queue_slot_settle(v_ended, null::text[], not v_held, in_now) where v_ended <> '{}';
 end $$;
 --;
-comment on function _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
-$$What _queue_reserve_some does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
+comment on function _queue_take_slotted(queue_kind, integer, bigint, bigint, jsonb, boolean) is
+$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
 or goes to wait in line, and others are looked for.
-The parameters and the result are those of _queue_reserve_some. Locks: the semaphores besides, see _queue_slot_take.$$;
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_until: when the holds end. in_where: what they must match, see
+_queue_where; NULL: anything. in_ends: whether the call ends what it takes, so that the next in the lines of their order keys are locked; none of
+these comes with the first.
+Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of _queue_take; ended, held: as of
+_queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what was ended.
+Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; from then on no message is waited for.$$;
 --;
 create or replace function _queue_reserve_some(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
     in_seed bytea, in_where jsonb)
@@ -5982,15 +5982,13 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
-    v_slotted boolean;
+    v_slotted boolean := in_kind.semaphores;
 begin
     perform _queue_groups_due(in_now);
-    if in_kind.semaphores then
-        return query select m.* from _queue_reserve_slotted(in_kind, in_max, in_now, in_until, in_worker, in_seed, in_where) m;
-        return;
-    end if;
     loop
-        if in_where is null then
+        if v_slotted then
+            v_take := _queue_take_slotted(in_kind, v_left, in_now, in_until, in_where, false);
+        elsif in_where is null then
             v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         else
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
@@ -5998,14 +5996,15 @@ begin
         exit when v_take.tids is null;
         if v_take.slow then
             insert into queue_hold (p_kind, until, entries)
-            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids);
+            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids)
+            having count(*) > 0;
         end if;
         return query
             with u as (
                 update delayed_queue q
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
+                where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -6016,11 +6015,11 @@ begin
                 u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
-        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
-        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+        if v_rows < cardinality(v_take.tids) and exists (
             select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
-                and q.scheduled_at <= in_now);
-        if v_slotted then
+                and q.scheduled_at <= in_now)
+        then -- the mark of the kind was lost: all that is left is found again
+            v_slotted := true;
             v_take.expired := v_take.expired - (
                 select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
         end if;
@@ -6029,14 +6028,13 @@ begin
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if v_slotted then
-            return query
-                select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m;
-            return;
-        end if;
+        continue when v_slotted;
         perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
+    if v_slotted then
+        perform _queue_slot_settle(v_take.ended, null::text[], not v_take.held, in_now) where v_take.ended <> '{}';
+    end if;
 end $$;
 --;
 comment on function _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
@@ -6222,80 +6220,6 @@ Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
-create or replace function _queue_pop_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
-    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
-        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, errors jsonb) language plpgsql as $$
-declare
-    v_left integer := in_max;
-    v_rounds integer := 0;
-    v_looked boolean := false;
-    v_held boolean := false;
-    v_entries bigint[] := '{}';
-    v_lines bigint[];
-    v_rows integer;
-    v_passed tid[] := '{}';
-    v_taken tid[] := '{}';
-    v_take record;
-    v_tids tid[];
-    v_slots record;
-    v_row delayed_queue;
-begin
-    while v_left > 0 and v_rounds < 100 loop
-        if in_where is null then
-            v_take := _queue_take(in_kind.p_kind, v_left + cardinality(v_passed), in_now);
-        else
-            v_take := _queue_take_where(in_kind, v_left + cardinality(v_passed), in_now, in_where);
-        end if;
-        v_tids := array(
-            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (v_passed) order by t.n limit v_left);
-        if v_tids = '{}' then
-            exit when v_looked or _queue_slot_look(in_kind.p_kind, v_left::bigint, in_now) = 0;
-            v_looked := true;
-            v_held := true;
-            continue;
-        end if;
-        v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null));
-        if not v_held and v_entries = '{}' and v_taken = '{}' then
-            perform q.entry from delayed_queue q where q.entry = any (v_lines) order by q.entry + 0 for update;
-        else
-            -- nobody who has locked a semaphore, or ended a message, waits for another: where the next in a line is locked, lines are left
-            perform q.entry from delayed_queue q where q.entry = any (v_lines) for update skip locked;
-            get diagnostics v_rows = row_count;
-            if v_rows < cardinality(v_lines) then
-                v_passed := v_passed || array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null);
-                v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
-            end if;
-        end if;
-        v_slots := _queue_slot_take(v_tids, in_kind, in_now + 1, v_held, in_now);
-        v_held := v_slots.held;
-        v_passed := v_passed || v_slots.passed || v_slots.tids;
-        v_entries := v_entries || v_slots.ended;
-        v_rounds := v_rounds + (v_slots.ended = '{}')::integer;
-        if v_slots.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_slots.expired, v_slots.expired);
-        end if;
-        v_taken := v_taken || v_slots.tids;
-        v_left := in_max - cardinality(v_taken);
-    end loop;
-    -- at the end, or the next in a line might come with the first
-    for v_row in
-        select q.* from delayed_queue q where q.ctid = any (v_taken) order by -q.priority::integer, q.ready_at, q.entry
-    loop
-        perform _queue_end(v_row.entry, 'popped', null, in_now);
-        v_entries := v_entries || v_row.entry;
-        return query select v_row.p_kind, v_row.p_key, v_row.payload, v_row.payload_bytes, v_row.headers, v_row.priority,
-            v_row.scheduled_at, v_row.scheduled_at_initially, v_row.created_at, in_now, v_row.attempts + 1, null::text, v_row.errors;
-    end loop;
-    perform _queue_slot_settle(v_entries, null::text[], not v_held, in_now);
-end $$;
---;
-comment on function _queue_pop_slotted(queue_kind, integer, bigint, jsonb) is
-$$What _queue_pop_some does for a kind with messages that name semaphores: one of these is taken where there is a slot of each, which
-is free again when the call's transaction ends.
-The parameters and the result are those of _queue_pop_some. Locks: the next in the lines of order keys, then the semaphores, see _queue_slot_take; from then on no message is
-waited for.$$;
---;
 create or replace function _queue_pop_some(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -6305,15 +6229,15 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
-    v_slotted boolean;
+    v_slotted boolean := in_kind.semaphores;
+    v_ended bigint[];
 begin
     perform _queue_groups_due(in_now);
-    if in_kind.semaphores then
-        return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now, in_where) m;
-        return;
-    end if;
     loop
-        if in_where is null then
+        if v_slotted then
+            v_take := _queue_take_slotted(in_kind, v_left, in_now, in_now + 1, in_where, true);
+            v_ended := v_take.ended || array(select q.entry from delayed_queue q where q.ctid = any (v_take.tids));
+        elsif in_where is null then
             v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         else
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
@@ -6323,14 +6247,14 @@ begin
             perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
                 array_agg(q.entry order by q.entry), 'popped', null, in_now)
             from delayed_queue q
-            where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
+            where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                 and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                 and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
         end if;
         return query
             with d as (
                 delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
+                where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.*, case when v_keeps then q end as message),
@@ -6353,11 +6277,11 @@ begin
                 d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, d.errors
             from d order by -d.priority::integer, d.ready_at, d.entry;
         get diagnostics v_rows = row_count;
-        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
-        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+        if v_rows < cardinality(v_take.tids) and exists (
             select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
-                and q.scheduled_at <= in_now);
-        if v_slotted then
+                and q.scheduled_at <= in_now)
+        then -- the mark of the kind was lost: all that is left is found again
+            v_slotted := true;
             v_take.expired := v_take.expired - (
                 select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
         end if;
@@ -6366,13 +6290,13 @@ begin
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if v_slotted then
-            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now, in_where) m;
-            return;
-        end if;
+        continue when v_slotted;
         perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
+    if v_slotted then
+        perform _queue_slot_settle(v_ended, null::text[], not v_take.held, in_now);
+    end if;
 end $$;
 --;
 comment on function _queue_pop_some(queue_kind, integer, bigint, jsonb) is
@@ -8262,7 +8186,6 @@ revoke all on function
     _queue_permit_used(queue_kind, bigint[], integer[], bigint[], text[], bigint),
     _queue_pop_limited(queue_kind, integer, bigint, jsonb),
     _queue_pop_many(queue_kind, integer, bigint),
-    _queue_pop_slotted(queue_kind, integer, bigint, jsonb),
     _queue_pop_some(queue_kind, integer, bigint, jsonb),
     _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_prune_by_the_way(text, bigint, bigint),
@@ -8287,7 +8210,6 @@ revoke all on function
     _queue_remember(text, text, bigint[], integer, bigint, bigint, integer, tid[], bigint),
     _queue_reserve_limited(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_reserve_many(queue_kind, integer, bigint, bigint, text, bytea),
-    _queue_reserve_slotted(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_route(jsonb, jsonb),
     _queue_rule(jsonb),
@@ -8324,6 +8246,7 @@ revoke all on function
     _queue_take_back(bigint[], bigint),
     _queue_take_in(),
     _queue_take_left(bigint),
+    _queue_take_slotted(queue_kind, integer, bigint, bigint, jsonb, boolean),
     _queue_take_where(queue_kind, integer, bigint, jsonb),
     _queue_text(jsonb, text),
     _queue_terms(text, jsonb),

@@ -6,7 +6,7 @@ create procedure _queue_take_slotted(in in_kind text character set utf8mb4 colla
 or goes to wait in line, and others are looked for.
 in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and the result are those of _queue_take_deliverable.
 Locks: the semaphores besides, see _queue_slot_take.
-differs: PostgreSQL has _queue_reserve_slotted and _queue_pop_slotted.'
+differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
     declare v_entries, v_new, v_payload longtext character set utf8mb4;
     declare v_misfit varchar(500) character set utf8mb4;

@@ -1,5 +1,5 @@
 -- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
--- timeout.
+-- timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat alone.
 -- differs: session_lock is the name of a lock, session_id a connection's number.
 create table if not exists queue_worker (
     worker                 varchar(200) not null,

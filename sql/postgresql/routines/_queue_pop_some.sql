@@ -7,15 +7,15 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
-    v_slotted boolean;
+    v_slotted boolean := in_kind.semaphores;
+    v_ended bigint[];
 begin
     perform _queue_groups_due(in_now);
-    if in_kind.semaphores then
-        return query select m.* from _queue_pop_slotted(in_kind, in_max, in_now, in_where) m;
-        return;
-    end if;
     loop
-        if in_where is null then
+        if v_slotted then
+            v_take := _queue_take_slotted(in_kind, v_left, in_now, in_now + 1, in_where, true);
+            v_ended := v_take.ended || array(select q.entry from delayed_queue q where q.ctid = any (v_take.tids));
+        elsif in_where is null then
             v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         else
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
@@ -25,14 +25,14 @@ begin
             perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
                 array_agg(q.entry order by q.entry), 'popped', null, in_now)
             from delayed_queue q
-            where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
+            where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                 and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                 and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
         end if;
         return query
             with d as (
                 delete from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
+                where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.*, case when v_keeps then q end as message),
@@ -55,11 +55,11 @@ begin
                 d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, d.errors
             from d order by -d.priority::integer, d.ready_at, d.entry;
         get diagnostics v_rows = row_count;
-        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
-        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+        if v_rows < cardinality(v_take.tids) and exists (
             select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
-                and q.scheduled_at <= in_now);
-        if v_slotted then
+                and q.scheduled_at <= in_now)
+        then -- the mark of the kind was lost: all that is left is found again
+            v_slotted := true;
             v_take.expired := v_take.expired - (
                 select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
         end if;
@@ -68,13 +68,13 @@ begin
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if v_slotted then
-            return query select m.* from _queue_pop_slotted(in_kind, v_left, in_now, in_where) m;
-            return;
-        end if;
+        continue when v_slotted;
         perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
+    if v_slotted then
+        perform _queue_slot_settle(v_ended, null::text[], not v_take.held, in_now);
+    end if;
 end $$;
 
 comment on function _queue_pop_some(queue_kind, integer, bigint, jsonb) is

@@ -7,15 +7,13 @@ declare
     v_left integer := in_max;
     v_take record;
     v_rows integer;
-    v_slotted boolean;
+    v_slotted boolean := in_kind.semaphores;
 begin
     perform _queue_groups_due(in_now);
-    if in_kind.semaphores then
-        return query select m.* from _queue_reserve_slotted(in_kind, in_max, in_now, in_until, in_worker, in_seed, in_where) m;
-        return;
-    end if;
     loop
-        if in_where is null then
+        if v_slotted then
+            v_take := _queue_take_slotted(in_kind, v_left, in_now, in_until, in_where, false);
+        elsif in_where is null then
             v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         else
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
@@ -23,14 +21,15 @@ begin
         exit when v_take.tids is null;
         if v_take.slow then
             insert into queue_hold (p_kind, until, entries)
-            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids);
+            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids)
+            having count(*) > 0;
         end if;
         return query
             with u as (
                 update delayed_queue q
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                where q.ctid = any (v_take.tids) and q.pending is null and (q.semaphores is null or q.source_kind is not null)
+                where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -41,11 +40,11 @@ begin
                 u.entry || '-' || encode(u.secret, 'hex'), u.errors
             from u order by -u.priority::integer, u.ready_at, u.entry;
         get diagnostics v_rows = row_count;
-        -- one that needs slots, in a kind whose mark was lost: all that is left is found again
-        v_slotted := v_rows < cardinality(v_take.tids) and exists (
+        if v_rows < cardinality(v_take.tids) and exists (
             select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
-                and q.scheduled_at <= in_now);
-        if v_slotted then
+                and q.scheduled_at <= in_now)
+        then -- the mark of the kind was lost: all that is left is found again
+            v_slotted := true;
             v_take.expired := v_take.expired - (
                 select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
         end if;
@@ -54,14 +53,13 @@ begin
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        if v_slotted then
-            return query
-                select m.* from _queue_reserve_slotted(in_kind, v_left, in_now, in_until, in_worker, in_seed, in_where) m;
-            return;
-        end if;
+        continue when v_slotted;
         perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
+    if v_slotted then
+        perform _queue_slot_settle(v_take.ended, null::text[], not v_take.held, in_now) where v_take.ended <> '{}';
+    end if;
 end $$;
 
 comment on function _queue_reserve_some(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is

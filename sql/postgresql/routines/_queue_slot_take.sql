@@ -17,9 +17,10 @@ begin
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
-    passed := case when held then v_ended else '{}' end;
-    if held then
-        ended := '{}'; -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+    passed := '{}';
+    if held then -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+        passed := v_ended;
+        ended := '{}';
     elsif v_ended <> '{}' then
         perform _queue_end_expired(v_ended, in_now);
     end if;
