@@ -121,6 +121,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_stand_batch.sql
 \ir routines/_queue_advance.sql
 \ir routines/_queue_with_next.sql
+\ir routines/_queue_lock_lines.sql
+\ir routines/_queue_blocked.sql
 \ir routines/_queue_follow.sql
 \ir routines/_queue_put_pending.sql
 \ir routines/_queue_group_check.sql
@@ -156,6 +158,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/_queue_nack.sql
 \ir routines/_queue_lock_moves.sql
 \ir routines/_queue_move.sql
+\ir routines/_queue_move_each.sql
+\ir routines/_queue_move_many.sql
 \ir routines/_queue_check_ack.sql
 \ir routines/_queue_ack_each.sql
 \ir routines/_queue_set_paused.sql

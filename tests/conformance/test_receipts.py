@@ -189,6 +189,7 @@ def test_many_answer_one_by_one_and_in_order(queue: Session) -> None:
 
 def test_none_at_all_is_no_error(queue: Session) -> None:
     assert queue.ack_many([]) + queue.nack_many([]) + queue.extend_many([], 1) + queue.move_many([]) == []
+    assert queue.ack_many([], to="next", result=1) == []
 
 
 def test_an_ack_in_a_transaction_that_is_rolled_back_wasnt(queue: Session, connect: Connect) -> None:

@@ -633,7 +633,8 @@ begin
     if v_bad is not null then
         perform _queue_fail('PQ005', 'receipts', coalesce(receipts[v_bad], 'null'), 'must be what queue_reserve answered');
     end if;
-    select array_agg(s.entry), array_agg(s.secret), array_agg(s.n) into entries, secrets, places
+    select coalesce(array_agg(s.entry), '{}'), coalesce(array_agg(s.secret), '{}'), coalesce(array_agg(s.n), '{}')
+    into entries, secrets, places
     from (
         select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, min(e.n) as n
         from unnest(receipts) with ordinality e (receipt, n) group by 1, 2 order by 1, 2) s;
@@ -1487,7 +1488,7 @@ declare
     v_line bigint[];
     v_headed jsonb;
     v_alone bigint[];
-    v_rows integer;
+    v_heads bigint[];
 begin
     v_line := array(
         select e.entry
@@ -1510,10 +1511,10 @@ begin
     end if;
     if in_changes then
         perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry + 0 for update;
-    elsif in_again then
-        perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
-        get diagnostics v_rows = row_count;
-        if v_rows < cardinality(v_line) then
+    elsif in_again then -- whoever has locked a first one needs nobody behind it
+        v_heads := array(select q.entry from delayed_queue q where q.entry = any (v_line) and q.order_waits is null);
+        v_line := array(select q.entry from delayed_queue q where q.entry = any (v_heads) for no key update skip locked);
+        if cardinality(v_line) < cardinality(v_heads) then
             raise exception using errcode = 'PQ00A';
         end if;
     end if;
@@ -1521,7 +1522,9 @@ begin
         array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
     into v_headed, v_alone
     from (
-        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
+        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) or in_again and exists (
+                select from delayed_queue w
+                where w.p_kind = in_kind and w.order_key between k.order_key and k.order_key and w.order_waits) as waits
         from (
             select q.entry, q.order_key, q.order_waits from delayed_queue q
             where q.entry = any (v_line) order by q.entry + 0 for no key update) k
@@ -1542,12 +1545,12 @@ in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put i
 already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ00A, on
 which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
 Result: an object with 0 for each that has a first one.
-Locks: the first of each line and the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
+Locks: the first of each line, and but for in_again the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
 reserve passes such a first one over until then.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;
 --;
-create or replace function _queue_stand(in_entries bigint[], in_orders text[], in_again boolean) returns void
+create or replace function _queue_stand(in_entries bigint[], in_orders text[]) returns void
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
@@ -1563,7 +1566,19 @@ begin
     loop
         loop
             begin
-                v_headed := _queue_line(v_kind.p_kind, v_kind.orders, null::text[], false, in_again);
+                v_headed := _queue_line(v_kind.p_kind, v_kind.orders, null::text[], false, true);
+                if v_headed <> '{}' and exists (
+                    select from unnest(v_kind.entries, v_kind.orders) o (entry, order_key), lateral (
+                        (select h.entry from delayed_queue h
+                            where h.p_kind = v_kind.p_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
+                        union all
+                        (select w.entry from delayed_queue w -- BETWEEN: ADR 13
+                            where w.p_kind = v_kind.p_kind and w.order_key between o.order_key and o.order_key and w.order_waits
+                            order by w.p_kind desc, w.order_key desc, w.entry desc limit 1)) l
+                    where v_headed ? o.order_key and l.entry > o.entry)
+                then -- the next in a line always has a higher number, so that who ends the first may wait for it
+                    raise exception using errcode = 'PQ00A';
+                end if;
                 update delayed_queue q
                 set order_key = n.order_key, order_waits = n.waits, ready_at = case when n.waits is null then q.ready_at end,
                     due_at = case when n.waits is null then q.due_at end
@@ -1586,17 +1601,19 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_stand(bigint[], text[], boolean) is
+comment on function _queue_stand(bigint[], text[]) is
 $$Messages that were just put in take their places in the lines of their order keys: at the end, where all but the first of a line
 wait. The lines of a kind have to have their first one, see _queue_advance.
-in_entries: the messages, which have a place or a date. in_orders: the order key of each. in_again: see _queue_line.
-Errors: under REPEATABLE READ and SERIALIZABLE 40001.
+in_entries: the messages, which have a place or a date. in_orders: the order key of each.
+Errors: PQ00A where a line is locked, or has one with a higher number: the caller undoes what it did, and begins again. Under
+REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line; waits for another transaction that is putting a first one of the same line.$$;
 --;
 create or replace function _queue_put_ordered(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_headers jsonb,
     in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer, in_max_attempts integer,
     in_on_duplicate text, in_order text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_put record;
 begin
     loop
@@ -1607,13 +1624,13 @@ begin
                 in_attempts, in_max_attempts, in_on_duplicate);
             if v_put.outcome = 'created' then
                 perform _queue_stand(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key), array[in_order], true);
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key), array[in_order]);
             end if;
             scheduled_at := v_put.scheduled_at;
             outcome := v_put.outcome;
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;
@@ -1648,7 +1665,7 @@ create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, i
     returns void language plpgsql as $$
 begin
     if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-        perform _queue_stand(array_agg(q.entry), array_agg(o.order_key), true)
+        perform _queue_stand(array_agg(q.entry), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         cross join _queue_order_key(in_options, m.message) o (order_key)
         cross join lateral ( -- OFFSET: ADR 13
@@ -1722,7 +1739,62 @@ $$What has to be locked to end messages: they, and those that come next in the l
 in_entries: the messages.
 Result: the entries.$$;
 --;
-create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_key text) returns void language plpgsql as $$
+create or replace function _queue_lock_lines(in_entries bigint[], in_others bigint[]) returns void language plpgsql as $$
+declare
+    v_lock bigint[];
+begin
+    if not exists (
+        select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry where q.order_key is not null)
+    then
+        perform q.entry from delayed_queue q where q.entry = any (in_entries || in_others) order by q.entry + 0 for update;
+        return;
+    end if;
+    loop
+        begin
+            v_lock := _queue_with_next(in_entries);
+            perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others) order by q.entry + 0 for update;
+            if _queue_with_next(in_entries) <@ v_lock then
+                return;
+            end if;
+            raise exception using errcode = 'PQ00A';
+        exception when sqlstate 'PQ00A' then
+            null; -- another came next while this waited: all is unlocked, and locked again in order
+        end;
+    end loop;
+end $$;
+--;
+comment on function _queue_lock_lines(bigint[], bigint[]) is
+$$Locks messages that are to end and who comes next in the lines of their order keys, so that nobody is waited for once one of them has
+ended: that could be a deadlock.
+in_entries: the messages. in_others: what else to lock; NULL: nothing.
+Locks: as said, in the order of their entries.$$;
+--;
+create or replace function _queue_blocked(in_tids tid[]) returns tid[] language plpgsql as $$
+declare
+    v_next bigint[];
+    v_tids tid[];
+    v_locked bigint[];
+begin
+    select array_agg(n.entry), array_agg(q.ctid) into v_next, v_tids
+    from delayed_queue q, lateral (
+        select w.entry from delayed_queue w -- BETWEEN: ADR 13
+        where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key and w.order_waits
+        order by w.p_kind, w.order_key, w.entry limit 1) n
+    where q.ctid = any (in_tids) and q.order_key is not null;
+    if v_next is null then
+        return '{}';
+    end if;
+    v_locked := array(select q.entry from delayed_queue q where q.entry = any (v_next) for update skip locked);
+    return array(select n.tid from unnest(v_next, v_tids) n (entry, tid) where n.entry <> all (v_locked));
+end $$;
+--;
+comment on function _queue_blocked(tid[]) is
+$$Whom a pop leaves alone: to wait for the next in a line with others taken already could be a deadlock.
+in_tids: the row identifiers of messages that were taken.
+Result: those of which somebody has locked the next in the line of their order key.
+Locks: the next of the others.$$;
+--;
+create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_key text) returns bigint language plpgsql as $$
 declare
     v_entry bigint;
 begin
@@ -1732,20 +1804,18 @@ begin
         perform _queue_line_up(array[v_entry]);
     end if;
     update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at + 0 is null; -- + 0: ADR 13
-    if in_row.order_key is not null then
-        perform _queue_stand(array[v_entry], array[in_row.order_key], false);
-    end if;
+    return v_entry;
 end $$;
 --;
 comment on function _queue_follow(delayed_queue, text, text) is
-$$A new entry goes the way of the old one: has its route, waits for its semaphores, is the member that it was, and stands at the end of
-the line of its order key.
-Locks: as _queue_stand.
-in_row: the old one. in_kind, in_key: the new one.$$;
+$$A new entry goes the way of the old one: has its route, waits for its semaphores, and is the member that it was.
+in_row: the old one. in_kind, in_key: the new one.
+Result: the new one's entry, which has no place in the line of an order key yet, see _queue_stand.$$;
 --;
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
 declare
     v_put record;
+    v_entry bigint;
 begin
     if in_row.pending is null then
         return;
@@ -1757,7 +1827,17 @@ begin
         perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key));
     end if;
     if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
-        perform _queue_follow(in_row, in_row.p_kind, in_row.p_key);
+        v_entry := _queue_follow(in_row, in_row.p_kind, in_row.p_key);
+        if in_row.order_key is not null then
+            -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
+            update delayed_queue q
+            set order_key = in_row.order_key, order_waits = h.waits, ready_at = case when h.waits is null then q.ready_at end,
+                due_at = case when h.waits is null then q.due_at end
+            from (
+                select bool_or(true) as waits from delayed_queue f
+                where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null and f.order_waits is null) h
+            where q.entry = v_entry;
+        end if;
     end if;
     perform _queue_log_put(in_row.p_kind, in_row.p_key, v_put.outcome, null, in_now);
 end $$;
@@ -2034,7 +2114,7 @@ declare
     v_members bigint[];
 begin
     if in_heads is not null then
-        perform _queue_stand(array_agg(in_entries[m.n]), array_agg(o.order_key), true)
+        perform _queue_stand(array_agg(in_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
             lateral (select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not in_heads ? o.order_key and in_entries[m.n] <> all (in_late);
@@ -2143,6 +2223,7 @@ Locks: with order keys as _queue_line; waits for other transactions that are put
 create or replace function _queue_push_ordered(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_keys text[];
     v_outcomes text[];
 begin
@@ -2153,8 +2234,8 @@ begin
             perform _queue_wake(in_kind, null);
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;
@@ -2990,8 +3071,8 @@ begin
             select o.entry from delayed_queue o where o.p_kind = m.to_kind and o.p_key = coalesce(m.key, s.p_key) offset 0) t);
     if exists (
         select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry where s.order_key is not null) then
-        -- who comes next in their lines, and who is first where they go
-        v_targets := v_targets || _queue_with_next(in_entries) || array(
+        v_targets := v_targets || array( -- who is first where they go
+
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
             join delayed_queue s on s.entry between m.entry and m.entry
@@ -3004,7 +3085,7 @@ begin
                     order by w.p_kind, w.order_key, w.entry limit 1)) t);
     end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
-        perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry + 0 for update;
+        perform _queue_lock_lines(in_entries, v_targets);
     end if;
     return array(
         select m.n
@@ -3022,8 +3103,8 @@ Result: the places (from 1) of the moves whose message is there, in the order in
 then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;
 --;
-create or replace function _queue_move(in_entry bigint, in_secret bytea, in_to_kind text, in_options jsonb, in_now bigint)
-    returns text language plpgsql as $$
+create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint, out outcome text, out created bigint)
+    language plpgsql as $$
 declare
     v_row delayed_queue;
     v_shape jsonb;
@@ -3032,10 +3113,6 @@ declare
     v_logs boolean;
     v_put record;
 begin
-    perform from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
-    if not found then
-        return 'lost';
-    end if;
     v_row := _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if in_options ? 'payload' then
         v_row.payload := in_options -> 'payload';
@@ -3061,22 +3138,99 @@ begin
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
     if num_nonnulls(v_row.route, v_row.member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
-        perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
+        created := _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_row.member is not null then
         perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
     end if;
     if v_logs then
         perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome, in_options ->> 'on_duplicate', in_now);
     end if;
-    return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
+    outcome := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
 --;
-comment on function _queue_move(bigint, bytea, text, jsonb, bigint) is
-$$Moves one message.
-in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
-since this is the next step of its route, and result. in_now: the time of the call.
-Result: the outcome: moved, duplicate, lost.
-Locks: the message, the next in its line, its key in the target, and the first of the line there.$$;
+comment on function _queue_move(bigint, text, jsonb, bigint) is
+$$Moves one message, which the caller has locked.
+in_entry: the message. in_to_kind, in_options, in_now: as in _queue_move_many.
+Result: outcome: moved, duplicate; created: the new entry where it is to take its place in the line of an order key still.
+Locks: the next in its line, and its key in the target.$$;
+--;
+create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[], in_options jsonb[], in_now bigint)
+    returns text[] language plpgsql as $$
+declare
+    v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
+    v_place bigint;
+    v_row delayed_queue;
+    v_done record;
+    v_members bigint[];
+    v_names text[];
+    v_created bigint[];
+    v_orders text[];
+begin
+    foreach v_place in array _queue_lock_moves(in_entries, in_secrets, in_to_kinds,
+        array(select o.options ->> 'key' from unnest(in_options) with ordinality o (options, n) order by o.n))
+    loop
+        select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place] and q.secret = in_secrets[v_place] for update;
+        continue when not found;
+        v_names := v_names || v_row.semaphores;
+        if in_to_kinds[v_place] is null then
+            v_outcomes[v_place] := 'acked';
+            v_row := _queue_end(v_row.entry, 'acked', null, in_now);
+            v_members := case when v_row.member is null then v_members else v_members || v_row.member end;
+        else
+            v_done := _queue_move(v_row.entry, in_to_kinds[v_place], in_options[v_place], in_now);
+            v_outcomes[v_place] := v_done.outcome;
+            if v_row.order_key is not null and v_done.created is not null then
+                v_created := v_created || v_done.created;
+                v_orders := v_orders || v_row.order_key;
+            end if;
+        end if;
+        if in_options[v_place] ? 'result' then
+            update queue_history h set result = in_options[v_place] -> 'result'
+            where h.p_kind = v_row.p_kind and h.finished_at = in_now and h.entry = v_row.entry;
+        end if;
+    end loop;
+    perform _queue_stand(v_created, v_orders) where v_created is not null;
+    if v_members is not null then
+        perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
+    end if;
+    perform _queue_slot_settle(in_entries, v_names, true, in_now) where v_names is not null;
+    return v_outcomes;
+end $$;
+--;
+comment on function _queue_move_each(bigint[], bytea[], text[], jsonb[], bigint) is
+$$Acks messages, or moves them on, one by one, as in _queue_move_many.
+in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
+Result: as there.
+Errors: those of queue_move; PQ00A where it has to be made again.
+Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as _queue_members_end and
+_queue_slot_settle.$$;
+--;
+create or replace function _queue_move_many(in_entries bigint[], in_secrets bytea[], in_to_kinds text[], in_options jsonb[], in_now bigint)
+    returns text[] language plpgsql as $$
+declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
+begin
+    if not exists (
+        select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry where q.order_key is not null)
+    then
+        return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
+    end if;
+    loop
+        begin
+            return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+        end;
+    end loop;
+end $$;
+--;
+comment on function _queue_move_many(bigint[], bytea[], text[], jsonb[], bigint) is
+$$Acks messages, or moves them on, each to a kind of its own.
+in_entries, in_secrets: the receipts, taken apart, each once. in_to_kinds: where each goes; NULL: it is acked. in_options: the options of each, those
+of queue_move, checked; for an ack result, and next: true where this is the next step of its route. in_now: the time of the call.
+Result: the outcomes, in their order: acked, moved, duplicate, lost.
+Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
+Locks: as _queue_move_each.$$;
 --;
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
@@ -3101,49 +3255,19 @@ in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
 create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
-    returns text[] language plpgsql as $$
-declare
-    v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
-    v_kinds text[];
-    v_place bigint;
-    v_row delayed_queue;
-    v_members bigint[];
-    v_names text[];
-begin
-    v_kinds := array(
-        select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
-        from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
-        left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret order by r.n);
-    foreach v_place in array _queue_lock_moves(in_entries, in_secrets, v_kinds, array_fill(null::text, array[cardinality(in_entries)])) loop
-        select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place] and q.secret = in_secrets[v_place] for update;
-        continue when not found;
-        v_names := v_names || v_row.semaphores;
-        if v_kinds[v_place] is not null then
-            v_outcomes[v_place] := _queue_move(in_entries[v_place], in_secrets[v_place], v_kinds[v_place],
-                coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}', in_now);
-        else
-            v_outcomes[v_place] := 'acked';
-            v_row := _queue_end(v_row.entry, 'acked', null, in_now);
-            v_members := case when v_row.member is null then v_members else v_members || v_row.member end;
-        end if;
-        if in_options ? 'result' then
-            update queue_history h set result = in_options -> 'result'
-            where h.p_kind = v_row.p_kind and h.finished_at = in_now and h.entry = v_row.entry;
-        end if;
-    end loop;
-    if v_members is not null then
-        perform _queue_members_end(v_members, 'acked', in_options -> 'result', in_now);
-    end if;
-    perform _queue_slot_settle(in_entries, v_names, true, in_now) where v_names is not null;
-    return v_outcomes;
-end $$;
+    returns text[] language sql as $$
+select _queue_move_many(in_entries, in_secrets,
+    array_agg(coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end) order by r.n),
+    array_agg(coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}' order by r.n), in_now)
+from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
+left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+$$;
 --;
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
 $$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end and _queue_slot_settle.$$;
+Locks: as _queue_move_many.$$;
 --;
 create or replace function _queue_set_paused(in_kind text, in_paused boolean) returns boolean language plpgsql as $$
 declare
@@ -5743,14 +5867,14 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
     v_kind constant queue_kind := _queue_settings(in_kind);
     v_since constant bigint := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
     v_outcomes text[];
     v_message record;
-    v_own record;
-    v_put record;
+    v_each record; v_put record;
     v_groups text[];
     v_entries bigint[];
 begin
@@ -5780,27 +5904,27 @@ begin
                 select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
                 order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
             loop
-                v_own := _queue_message(v_message.message, v_message.n, in_options, v_now);
-                v_keys[v_message.n] := v_own.p_key;
+                v_each := _queue_message(v_message.message, v_message.n, in_options, v_now);
+                v_keys[v_message.n] := v_each.p_key;
                 v_outcomes[v_message.n] := 'ignored';
-                continue when v_since is not null and _queue_is_remembered(in_kind, v_own.p_key, v_since);
-                v_put := _queue_put(in_kind, v_own.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_own.headers, v_own.priority,
-                    v_now, v_own.scheduled_at, v_own.attempts, v_own.max_attempts, 'ignore');
+                continue when v_since is not null and _queue_is_remembered(in_kind, v_each.p_key, v_since);
+                v_put := _queue_put(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_each.headers, v_each.priority,
+                    v_now, v_each.scheduled_at, v_each.attempts, v_each.max_attempts, 'ignore');
                 continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
                 if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
                     update delayed_queue q set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
-                    where q.p_kind = in_kind and q.p_key = v_own.p_key;
+                    where q.p_kind = in_kind and q.p_key = v_each.p_key;
                 end if;
-                if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
+                if v_put.outcome = 'ignored' and v_each.on_duplicate <> 'ignore' then
                     -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
-                    perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key for update skip locked;
+                    perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key for update skip locked;
                     if not found then
                         raise exception using errcode = 'PQ00A';
                     end if;
-                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea,
-                        v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
+                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea,
+                        v_each.headers, v_now, v_each.scheduled_at, v_each.on_duplicate);
                 end if;
             end loop;
             perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
@@ -5813,8 +5937,8 @@ begin
                 case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;
@@ -5913,8 +6037,6 @@ declare
     v_looked boolean := false;
     v_passed tid[] := '{}';
     v_tids tid[];
-    v_lines bigint[];
-    v_rows integer;
     v_take record;
     v_slots record;
 begin
@@ -5939,18 +6061,8 @@ begin
             continue;
         end if;
         if in_ends then
-            v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null));
-            if not held and ended = '{}' and tids = '{}' then
-                perform q.entry from delayed_queue q where q.entry = any (v_lines) order by q.entry + 0 for update;
-            else
-                -- nobody who has locked a semaphore, or ended a message, waits for another: where the next in a line is locked, lines are left
-                perform q.entry from delayed_queue q where q.entry = any (v_lines) for update skip locked;
-                get diagnostics v_rows = row_count;
-                if v_rows < cardinality(v_lines) then
-                    v_passed := v_passed || array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null);
-                    v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
-                end if;
-            end if;
+            v_passed := v_passed || _queue_blocked(v_tids);
+            v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
         end if;
         v_slots := _queue_slot_take(v_tids, in_kind, in_until, held, in_now);
         held := v_slots.held;
@@ -5971,7 +6083,7 @@ _queue_where; NULL: anything. in_ends: whether the call ends what it takes, so t
 these comes with the first.
 Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of _queue_take; ended, held: as of
 _queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what was ended.
-Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; from then on no message is waited for.$$;
+Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; no message is waited for.$$;
 --;
 create or replace function _queue_reserve_some(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
     in_seed bytea, in_where jsonb)
@@ -6243,6 +6355,8 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
+        v_slotted := v_slotted or _queue_blocked(v_take.tids) <> '{}'; -- it knows how to look further
+        continue when v_slotted and v_ended is null;
         if in_kind.log_seconds > 0 then
             perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
                 array_agg(q.entry order by q.entry), 'popped', null, in_now)
@@ -6622,7 +6736,6 @@ declare
     v_outcomes text[];
     v_each text[];
     v_done record;
-    v_lock bigint[];
     v_place bigint;
     v_row delayed_queue;
 begin
@@ -6642,11 +6755,9 @@ begin
         return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
         return;
     end if;
-    v_lock := case when v_done.ordered then _queue_with_next(v_receipts.entries) else v_receipts.entries end;
-    if v_done.kinds or cardinality(v_lock) > cardinality(v_receipts.entries) then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock; nor
-        -- may the next of a line be waited for with one locked that comes after it
-        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry + 0 for update;
+    if v_done.kinds or v_done.ordered then
+        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
+        perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     end if;
     with d as (
         delete from delayed_queue q
@@ -6740,7 +6851,7 @@ begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_nack(in_options);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry + 0 for update;
+    perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select r.entry, r.secret, r.place, q.semaphores from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)
@@ -6768,18 +6879,12 @@ create or replace function queue_move(in_receipt text, in_to_kind text, in_optio
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
-    v_names text[];
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_move(in_to_kind, in_options, v_now, '');
-    perform _queue_lock_moves(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
-        array[in_options ->> 'key']);
     receipt := in_receipt;
-    select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
-    outcome := _queue_move(v_receipt.entry, v_receipt.secret, in_to_kind, in_options, v_now);
-    if v_names is not null then
-        perform _queue_slot_settle(array[v_receipt.entry], v_names, true, v_now);
-    end if;
+    outcome := (_queue_move_many(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
+        array[coalesce(nullif(in_options, 'null'), '{}')], v_now))[1];
 end $$;
 --;
 comment on function queue_move(text, text, jsonb) is
@@ -6803,9 +6908,7 @@ declare
     v_moves jsonb[];
     v_kinds text[];
     v_outcomes text[];
-    v_move bigint;
-    v_place bigint;
-    v_names text[];
+    v_each text[];
 begin
     in_moves := coalesce(nullif(in_moves, 'null'), '[]');
     in_options := coalesce(nullif(in_options, 'null'), '{}');
@@ -6824,16 +6927,12 @@ begin
         perform _queue_check_move(v_kinds[i], nullif(v_moves[i], '{}'), v_now, 'moves[' || i - 1 || '].');
     end loop;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_kinds)]);
-    foreach v_move in array _queue_lock_moves(v_receipts.entries, v_receipts.secrets,
+    v_each := _queue_move_many(v_receipts.entries, v_receipts.secrets,
         array(select v_kinds[p.place] from unnest(v_receipts.places) with ordinality p (place, n) order by p.n),
-        array(select v_moves[p.place] ->> 'key' from unnest(v_receipts.places) with ordinality p (place, n) order by p.n))
-    loop
-        v_place := v_receipts.places[v_move];
-        v_names := v_names || (select q.semaphores from delayed_queue q where q.entry = v_receipts.entries[v_move]);
-        v_outcomes[v_place] := _queue_move(v_receipts.entries[v_move], v_receipts.secrets[v_move], v_kinds[v_place],
-            v_moves[v_place], v_now);
+        array(select v_moves[p.place] from unnest(v_receipts.places) with ordinality p (place, n) order by p.n), v_now);
+    for i in 1 .. cardinality(v_each) loop
+        v_outcomes[v_receipts.places[i]] := v_each[i];
     end loop;
-    perform _queue_slot_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
@@ -7686,6 +7785,7 @@ create or replace function queue_redrive(in_kind text, in_max_messages bigint de
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
     v_dead delayed_queue;
     v_put record;
@@ -7748,12 +7848,12 @@ begin
                 end if;
             end loop;
             if v_orders is not null then
-                perform _queue_stand(v_entries, v_orders, true);
+                perform _queue_stand(v_entries, v_orders);
             end if;
             perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;
@@ -8088,6 +8188,7 @@ revoke all on function
     _queue_batch_done(text, bigint, bigint, text, text),
     _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint),
     _queue_boolean(jsonb, text),
+    _queue_blocked(tid[]),
     _queue_bounds_name(text),
     _queue_bury(bigint, text, bigint),
     _queue_check_ack(jsonb),
@@ -8165,6 +8266,7 @@ revoke all on function
     _queue_read(queue_reader, integer, bigint),
     _queue_reader(text, text, jsonb),
     _queue_lock_batch(text, jsonb, jsonb),
+    _queue_lock_lines(bigint[], bigint[]),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_aside(text, bigint, integer, bigint, bigint[]),
     _queue_look_back(text, bigint, integer, bigint[]),
@@ -8175,7 +8277,9 @@ revoke all on function
     _queue_members_end(bigint[], text, jsonb, bigint),
     _queue_message(jsonb, bigint, jsonb, bigint),
     _queue_misfit(jsonb, jsonb),
-    _queue_move(bigint, bytea, text, jsonb, bigint),
+    _queue_move(bigint, text, jsonb, bigint),
+    _queue_move_each(bigint[], bytea[], text[], jsonb[], bigint),
+    _queue_move_many(bigint[], bytea[], text[], jsonb[], bigint),
     _queue_nack(bigint, bytea, jsonb, bigint),
     _queue_newest(delayed_queue),
     _queue_next_local(queue_recurring, bigint),
@@ -8235,7 +8339,7 @@ revoke all on function
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb),
     _queue_stage_remove(bigint, bigint),
-    _queue_stand(bigint[], text[], boolean),
+    _queue_stand(bigint[], text[]),
     _queue_stand_batch(text, jsonb, jsonb, text[], text[]),
     _queue_state(bigint, bigint, bigint),
     _queue_stream_fail(jsonb, bigint),

@@ -5,7 +5,7 @@ declare
     v_members bigint[];
 begin
     if in_heads is not null then
-        perform _queue_stand(array_agg(in_entries[m.n]), array_agg(o.order_key), true)
+        perform _queue_stand(array_agg(in_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
             lateral (select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not in_heads ? o.order_key and in_entries[m.n] <> all (in_late);

@@ -1,4 +1,4 @@
-create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_key text) returns void language plpgsql as $$
+create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_key text) returns bigint language plpgsql as $$
 declare
     v_entry bigint;
 begin
@@ -8,13 +8,10 @@ begin
         perform _queue_line_up(array[v_entry]);
     end if;
     update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at + 0 is null; -- + 0: ADR 13
-    if in_row.order_key is not null then
-        perform _queue_stand(array[v_entry], array[in_row.order_key], false);
-    end if;
+    return v_entry;
 end $$;
 
 comment on function _queue_follow(delayed_queue, text, text) is
-$$A new entry goes the way of the old one: has its route, waits for its semaphores, is the member that it was, and stands at the end of
-the line of its order key.
-Locks: as _queue_stand.
-in_row: the old one. in_kind, in_key: the new one.$$;
+$$A new entry goes the way of the old one: has its route, waits for its semaphores, and is the member that it was.
+in_row: the old one. in_kind, in_key: the new one.
+Result: the new one's entry, which has no place in the line of an order key yet, see _queue_stand.$$;

@@ -6,7 +6,7 @@ declare
     v_line bigint[];
     v_headed jsonb;
     v_alone bigint[];
-    v_rows integer;
+    v_heads bigint[];
 begin
     v_line := array(
         select e.entry
@@ -29,10 +29,10 @@ begin
     end if;
     if in_changes then
         perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry + 0 for update;
-    elsif in_again then
-        perform q.entry from delayed_queue q where q.entry = any (v_line) for no key update skip locked;
-        get diagnostics v_rows = row_count;
-        if v_rows < cardinality(v_line) then
+    elsif in_again then -- whoever has locked a first one needs nobody behind it
+        v_heads := array(select q.entry from delayed_queue q where q.entry = any (v_line) and q.order_waits is null);
+        v_line := array(select q.entry from delayed_queue q where q.entry = any (v_heads) for no key update skip locked);
+        if cardinality(v_line) < cardinality(v_heads) then
             raise exception using errcode = 'PQ00A';
         end if;
     end if;
@@ -40,7 +40,9 @@ begin
         array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
     into v_headed, v_alone
     from (
-        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) as waits
+        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) or in_again and exists (
+                select from delayed_queue w
+                where w.p_kind = in_kind and w.order_key between k.order_key and k.order_key and w.order_waits) as waits
         from (
             select q.entry, q.order_key, q.order_waits from delayed_queue q
             where q.entry = any (v_line) order by q.entry + 0 for no key update) k
@@ -61,7 +63,7 @@ in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put i
 already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ00A, on
 which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
 Result: an object with 0 for each that has a first one.
-Locks: the first of each line and the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
+Locks: the first of each line, and but for in_again the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
 reserve passes such a first one over until then.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;

@@ -11,8 +11,8 @@ begin
             select o.entry from delayed_queue o where o.p_kind = m.to_kind and o.p_key = coalesce(m.key, s.p_key) offset 0) t);
     if exists (
         select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry where s.order_key is not null) then
-        -- who comes next in their lines, and who is first where they go
-        v_targets := v_targets || _queue_with_next(in_entries) || array(
+        v_targets := v_targets || array( -- who is first where they go
+
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
             join delayed_queue s on s.entry between m.entry and m.entry
@@ -25,7 +25,7 @@ begin
                     order by w.p_kind, w.order_key, w.entry limit 1)) t);
     end if;
     if cardinality(in_entries) > 1 or v_targets <> '{}' then
-        perform q.entry from delayed_queue q where q.entry = any (in_entries || v_targets) order by q.entry + 0 for update;
+        perform _queue_lock_lines(in_entries, v_targets);
     end if;
     return array(
         select m.n

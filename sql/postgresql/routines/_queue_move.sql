@@ -1,5 +1,5 @@
-create or replace function _queue_move(in_entry bigint, in_secret bytea, in_to_kind text, in_options jsonb, in_now bigint)
-    returns text language plpgsql as $$
+create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint, out outcome text, out created bigint)
+    language plpgsql as $$
 declare
     v_row delayed_queue;
     v_shape jsonb;
@@ -8,10 +8,6 @@ declare
     v_logs boolean;
     v_put record;
 begin
-    perform from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
-    if not found then
-        return 'lost';
-    end if;
     v_row := _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if in_options ? 'payload' then
         v_row.payload := in_options -> 'payload';
@@ -37,19 +33,18 @@ begin
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
     if num_nonnulls(v_row.route, v_row.member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
-        perform _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
+        created := _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_row.member is not null then
         perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
     end if;
     if v_logs then
         perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome, in_options ->> 'on_duplicate', in_now);
     end if;
-    return case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
+    outcome := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
 
-comment on function _queue_move(bigint, bytea, text, jsonb, bigint) is
-$$Moves one message.
-in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
-since this is the next step of its route, and result. in_now: the time of the call.
-Result: the outcome: moved, duplicate, lost.
-Locks: the message, the next in its line, its key in the target, and the first of the line there.$$;
+comment on function _queue_move(bigint, text, jsonb, bigint) is
+$$Moves one message, which the caller has locked.
+in_entry: the message. in_to_kind, in_options, in_now: as in _queue_move_many.
+Result: outcome: moved, duplicate; created: the new entry where it is to take its place in the line of an order key still.
+Locks: the next in its line, and its key in the target.$$;

@@ -21,6 +21,8 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
+        v_slotted := v_slotted or _queue_blocked(v_take.tids) <> '{}'; -- it knows how to look further
+        continue when v_slotted and v_ended is null;
         if in_kind.log_seconds > 0 then
             perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
                 array_agg(q.entry order by q.entry), 'popped', null, in_now)

@@ -1,6 +1,7 @@
 create or replace function _queue_push_ordered(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_keys text[];
     v_outcomes text[];
 begin
@@ -11,8 +12,8 @@ begin
             perform _queue_wake(in_kind, null);
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;

@@ -2,6 +2,7 @@ create or replace function _queue_put_ordered(in_kind text, in_key text, in_payl
     in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer, in_max_attempts integer,
     in_on_duplicate text, in_order text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_put record;
 begin
     loop
@@ -12,13 +13,13 @@ begin
                 in_attempts, in_max_attempts, in_on_duplicate);
             if v_put.outcome = 'created' then
                 perform _queue_stand(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key), array[in_order], true);
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key), array[in_order]);
             end if;
             scheduled_at := v_put.scheduled_at;
             outcome := v_put.outcome;
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;

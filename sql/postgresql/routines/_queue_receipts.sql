@@ -12,7 +12,8 @@ begin
     if v_bad is not null then
         perform _queue_fail('PQ005', 'receipts', coalesce(receipts[v_bad], 'null'), 'must be what queue_reserve answered');
     end if;
-    select array_agg(s.entry), array_agg(s.secret), array_agg(s.n) into entries, secrets, places
+    select coalesce(array_agg(s.entry), '{}'), coalesce(array_agg(s.secret), '{}'), coalesce(array_agg(s.n), '{}')
+    into entries, secrets, places
     from (
         select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, min(e.n) as n
         from unnest(receipts) with ordinality e (receipt, n) group by 1, 2 order by 1, 2) s;

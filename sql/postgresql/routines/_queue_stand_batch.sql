@@ -2,7 +2,7 @@ create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, i
     returns void language plpgsql as $$
 begin
     if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-        perform _queue_stand(array_agg(q.entry), array_agg(o.order_key), true)
+        perform _queue_stand(array_agg(q.entry), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         cross join _queue_order_key(in_options, m.message) o (order_key)
         cross join lateral ( -- OFFSET: ADR 13

@@ -5,8 +5,6 @@ declare
     v_looked boolean := false;
     v_passed tid[] := '{}';
     v_tids tid[];
-    v_lines bigint[];
-    v_rows integer;
     v_take record;
     v_slots record;
 begin
@@ -31,18 +29,8 @@ begin
             continue;
         end if;
         if in_ends then
-            v_lines := _queue_with_next(array(select q.entry from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null));
-            if not held and ended = '{}' and tids = '{}' then
-                perform q.entry from delayed_queue q where q.entry = any (v_lines) order by q.entry + 0 for update;
-            else
-                -- nobody who has locked a semaphore, or ended a message, waits for another: where the next in a line is locked, lines are left
-                perform q.entry from delayed_queue q where q.entry = any (v_lines) for update skip locked;
-                get diagnostics v_rows = row_count;
-                if v_rows < cardinality(v_lines) then
-                    v_passed := v_passed || array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.order_key is not null);
-                    v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
-                end if;
-            end if;
+            v_passed := v_passed || _queue_blocked(v_tids);
+            v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
         end if;
         v_slots := _queue_slot_take(v_tids, in_kind, in_until, held, in_now);
         held := v_slots.held;
@@ -63,4 +51,4 @@ _queue_where; NULL: anything. in_ends: whether the call ends what it takes, so t
 these comes with the first.
 Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of _queue_take; ended, held: as of
 _queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what was ended.
-Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; from then on no message is waited for.$$;
+Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; no message is waited for.$$;

@@ -10,7 +10,6 @@ declare
     v_outcomes text[];
     v_each text[];
     v_done record;
-    v_lock bigint[];
     v_place bigint;
     v_row delayed_queue;
 begin
@@ -30,11 +29,9 @@ begin
         return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
         return;
     end if;
-    v_lock := case when v_done.ordered then _queue_with_next(v_receipts.entries) else v_receipts.entries end;
-    if v_done.kinds or cardinality(v_lock) > cardinality(v_receipts.entries) then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock; nor
-        -- may the next of a line be waited for with one locked that comes after it
-        perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry + 0 for update;
+    if v_done.kinds or v_done.ordered then
+        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
+        perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     end if;
     with d as (
         delete from delayed_queue q

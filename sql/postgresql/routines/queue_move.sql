@@ -5,18 +5,12 @@ create or replace function queue_move(in_receipt text, in_to_kind text, in_optio
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
-    v_names text[];
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_move(in_to_kind, in_options, v_now, '');
-    perform _queue_lock_moves(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
-        array[in_options ->> 'key']);
     receipt := in_receipt;
-    select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
-    outcome := _queue_move(v_receipt.entry, v_receipt.secret, in_to_kind, in_options, v_now);
-    if v_names is not null then
-        perform _queue_slot_settle(array[v_receipt.entry], v_names, true, v_now);
-    end if;
+    outcome := (_queue_move_many(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
+        array[coalesce(nullif(in_options, 'null'), '{}')], v_now))[1];
 end $$;
 
 comment on function queue_move(text, text, jsonb) is

@@ -8,9 +8,7 @@ declare
     v_moves jsonb[];
     v_kinds text[];
     v_outcomes text[];
-    v_move bigint;
-    v_place bigint;
-    v_names text[];
+    v_each text[];
 begin
     in_moves := coalesce(nullif(in_moves, 'null'), '[]');
     in_options := coalesce(nullif(in_options, 'null'), '{}');
@@ -29,16 +27,12 @@ begin
         perform _queue_check_move(v_kinds[i], nullif(v_moves[i], '{}'), v_now, 'moves[' || i - 1 || '].');
     end loop;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_kinds)]);
-    foreach v_move in array _queue_lock_moves(v_receipts.entries, v_receipts.secrets,
+    v_each := _queue_move_many(v_receipts.entries, v_receipts.secrets,
         array(select v_kinds[p.place] from unnest(v_receipts.places) with ordinality p (place, n) order by p.n),
-        array(select v_moves[p.place] ->> 'key' from unnest(v_receipts.places) with ordinality p (place, n) order by p.n))
-    loop
-        v_place := v_receipts.places[v_move];
-        v_names := v_names || (select q.semaphores from delayed_queue q where q.entry = v_receipts.entries[v_move]);
-        v_outcomes[v_place] := _queue_move(v_receipts.entries[v_move], v_receipts.secrets[v_move], v_kinds[v_place],
-            v_moves[v_place], v_now);
+        array(select v_moves[p.place] from unnest(v_receipts.places) with ordinality p (place, n) order by p.n), v_now);
+    for i in 1 .. cardinality(v_each) loop
+        v_outcomes[v_receipts.places[i]] := v_each[i];
     end loop;
-    perform _queue_slot_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 

@@ -12,7 +12,7 @@ begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_nack(in_options);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    perform q.entry from delayed_queue q where q.entry = any (_queue_with_next(v_receipts.entries)) order by q.entry + 0 for update;
+    perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select r.entry, r.secret, r.place, q.semaphores from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)

@@ -3,14 +3,14 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
     v_kind constant queue_kind := _queue_settings(in_kind);
     v_since constant bigint := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
     v_outcomes text[];
     v_message record;
-    v_own record;
-    v_put record;
+    v_each record; v_put record;
     v_groups text[];
     v_entries bigint[];
 begin
@@ -40,27 +40,27 @@ begin
                 select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
                 order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
             loop
-                v_own := _queue_message(v_message.message, v_message.n, in_options, v_now);
-                v_keys[v_message.n] := v_own.p_key;
+                v_each := _queue_message(v_message.message, v_message.n, in_options, v_now);
+                v_keys[v_message.n] := v_each.p_key;
                 v_outcomes[v_message.n] := 'ignored';
-                continue when v_since is not null and _queue_is_remembered(in_kind, v_own.p_key, v_since);
-                v_put := _queue_put(in_kind, v_own.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_own.headers, v_own.priority,
-                    v_now, v_own.scheduled_at, v_own.attempts, v_own.max_attempts, 'ignore');
+                continue when v_since is not null and _queue_is_remembered(in_kind, v_each.p_key, v_since);
+                v_put := _queue_put(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_each.headers, v_each.priority,
+                    v_now, v_each.scheduled_at, v_each.attempts, v_each.max_attempts, 'ignore');
                 continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key), v_now) <> '{}';
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key), v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
                 if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
                     update delayed_queue q set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
-                    where q.p_kind = in_kind and q.p_key = v_own.p_key;
+                    where q.p_kind = in_kind and q.p_key = v_each.p_key;
                 end if;
-                if v_put.outcome = 'ignored' and v_own.on_duplicate <> 'ignore' then
+                if v_put.outcome = 'ignored' and v_each.on_duplicate <> 'ignore' then
                     -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
-                    perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_own.p_key for update skip locked;
+                    perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key for update skip locked;
                     if not found then
                         raise exception using errcode = 'PQ00A';
                     end if;
-                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_own.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea,
-                        v_own.headers, v_now, v_own.scheduled_at, v_own.on_duplicate);
+                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea,
+                        v_each.headers, v_now, v_each.scheduled_at, v_each.on_duplicate);
                 end if;
             end loop;
             perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
@@ -73,8 +73,8 @@ begin
                 case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;

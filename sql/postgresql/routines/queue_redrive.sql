@@ -3,6 +3,7 @@ create or replace function queue_redrive(in_kind text, in_max_messages bigint de
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
     v_dead delayed_queue;
     v_put record;
@@ -65,12 +66,12 @@ begin
                 end if;
             end loop;
             if v_orders is not null then
-                perform _queue_stand(v_entries, v_orders, true);
+                perform _queue_stand(v_entries, v_orders);
             end if;
             perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             return;
-        exception when sqlstate 'PQ00A' then
-            null; -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
         end;
     end loop;
 end $$;
