@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 FORM = "postgresql://user:password@host:port/database"
 MYSQL_FORM = "mysql://user:password@host:port/database"
 READ_COMMITTED = "set session transaction isolation level read committed"
+SHOW_LEVEL = "show default_transaction_isolation"
 SHOW_PATH = "select current_setting('search_path')"
 _AWAY = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
 """What PostgreSQL says where it can't let anybody in just now."""
 _REFUSED = frozenset({1044, 1045, 1049, 1130, 1227, 1698})
 """What MariaDB and MySQL say to whom they won't let in: the login, the right or the database is wrong."""
+_FULL = frozenset({1040, 1203, 1226})
+"""What they say where there are too many connections."""
 MYSQL = frozenset({"mysql", "mysql+pymysql", "mariadb", "mariadb+pymysql"})
 
 
@@ -34,11 +37,13 @@ class ConnectionFailed(Exception):
     Args:
         message: what is wrong.
         away: whether the server may just be away for a while; else to try again is of no use.
+        busy: whether there is a server that says so itself: it is starting, or has too many connections.
     """
 
-    def __init__(self, message: str, *, away: bool = False) -> None:
+    def __init__(self, message: str, *, away: bool = False, busy: bool = False) -> None:
         super().__init__(message)
         self.away = away
+        self.busy = busy
 
 
 def is_mysql(url: str) -> bool:
@@ -59,8 +64,9 @@ def connect(
         autocommit: whether each statement is a transaction of its own.
         schema: where the queue is, for the search path; None: as the server has it. On MariaDB and MySQL
             another database than that of the URL.
-        read_committed: on MariaDB and MySQL, whether its transactions are so in place of the server's
-            default, in which calls wait for each other.
+        read_committed: whether its transactions are so whatever the server's default is, in which calls
+            may wait for each other, or fail. On PostgreSQL the caller sees to it under autocommit: where
+            `isolation_level` of the connection isn't None.
 
     Raises:
         ConnectionFailed: see there.
@@ -68,11 +74,11 @@ def connect(
     """
     if is_mysql(url):
         return connect_mysql(url, autocommit=autocommit, schema=schema, read_committed=read_committed)
-    return connect_postgresql(url, autocommit=autocommit, schema=schema)
+    return connect_postgresql(url, autocommit=autocommit, schema=schema, read_committed=read_committed)
 
 
 def connect_postgresql(
-    url: str, *, autocommit: bool = True, schema: str | None = None
+    url: str, *, autocommit: bool = True, schema: str | None = None, read_committed: bool = False
 ) -> psycopg.Connection[Any]:
     """Return a new connection of psycopg; see `connect`."""
     settings = postgresql_settings(url, schema)
@@ -81,11 +87,14 @@ def connect_postgresql(
     except psycopg.OperationalError as error:
         said = str(error)
         # libpq has no SQLSTATE of what a server says before it lets somebody in
-        away = "FATAL" not in said or any(phrase in said for phrase in _AWAY)
-        raise ConnectionFailed(without_password(said.strip(), url), away=away) from None
+        busy = "FATAL" in said and any(phrase in said for phrase in _AWAY)
+        away = busy or "FATAL" not in said
+        raise ConnectionFailed(without_password(said.strip(), url), away=away, busy=busy) from None
     try:
         if schema is not None:
             check_path(connection.execute(SHOW_PATH).fetchone(), schema)
+        if read_committed and connection.execute(SHOW_LEVEL).fetchone() != ("read committed",):
+            connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.autocommit = autocommit
     except BaseException:
         connection.close()
@@ -149,7 +158,8 @@ def connect_mysql(
         )
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
         away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
-        raise ConnectionFailed(without_password(str(error.args[-1]), url), away=away) from None
+        busy = error.args[0] in _FULL
+        raise ConnectionFailed(without_password(str(error.args[-1]), url), away=away, busy=busy) from None
     if schema is not None:
         try:
             connection.select_db(schema)

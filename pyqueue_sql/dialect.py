@@ -267,6 +267,9 @@ class Failure(NamedTuple):
     """Whether the connection is gone."""
     victim: bool = False
     """Whether the server undid the call in favour of another, so that it can be made again."""
+    passes: bool = False
+    """Whether the same call may work by itself a little later: the connection is lost, the call was a victim,
+    or the server takes in nothing for a while, as a standby that is about to be promoted."""
     begun: bool = False
     """Whether a transaction has begun already, so that its isolation can't be changed."""
 
@@ -278,6 +281,12 @@ _ENDED = {1053, 1077, 1078, 1079, 1927, 3169, 4031}
 # 1153 is a packet that was too large, after which the server ends it; 0 is PyMySQL's for one that is closed
 _LOST = {0, 1153, *range(1158, 1162), 1184, 2006, 2013, 2014, 2055, *_ENDED}
 _VICTIM = {1020, 1205, 1213}
+_CLOSED = {1040, 1047, 1203, 1226, 1290, 1792, 1836, 3100, 3101}
+"""Too many connections; read-only, or in a cluster without a majority."""
+_PASSING_SQLSTATES = {"25006", "40001", "40P01", "55P03"}
+"""Read-only, and victims."""
+_PASSING_CLASSES = ("08", "53", "57")
+"""The connection is lost, the server has too little of something, somebody intervened."""
 _POSTGRESQL = {"psycopg", "psycopg2", "asyncpg", "pg8000"}
 _MYSQL = {"pymysql", "MySQLdb", "asyncmy", "mariadb", "mysql"}  # aiomysql's errors are those of PyMySQL
 """The packages of drivers, by what tells causes apart there: the SQLSTATE, or a number."""
@@ -325,11 +334,13 @@ def _postgresql_failure(error: BaseException) -> Failure:
     message = str(primary or (error.args and error.args[0]) or type(error).__name__).strip()
     # psycopg has the class OperationalError for what only the server's operator can mend, asyncpg none
     lost = any(one.__name__ in ("OperationalError", "PostgresConnectionError") for one in type(error).__mro__)
+    lost = lost and (sqlstate or "08")[:2] in ("08", "57")
     return Failure(
         message,
         from_sqlstate(sqlstate, message),
         missing=sqlstate in _MISSING_SQLSTATES,
-        lost=lost and (sqlstate or "08")[:2] in ("08", "57"),
+        lost=lost,
+        passes=lost or sqlstate in _PASSING_SQLSTATES or (sqlstate or "")[:2] in _PASSING_CLASSES,
     )
 
 
@@ -343,6 +354,7 @@ def _mysql_failure(error: BaseException) -> Failure:
         missing=number in _MISSING,
         lost=number in _LOST,
         victim=number in _VICTIM,
+        passes=number in _LOST | _VICTIM | _CLOSED,
         begun=number == _BEGUN,
     )
 

@@ -151,11 +151,12 @@ def patiently(options: Options, what: Callable[[], T]) -> T:
 
 
 def is_away(error: Exception) -> bool:
-    """Whether an error says that the connection is lost, or that there is none to be had."""
+    """Whether an error passes by itself: the connection is lost, there is none to be had, or the server takes
+    in nothing for a while."""
     if isinstance(error, ConnectionFailed):
         return error.away
     said = dialect.failure(error)
-    return said is not None and said.lost
+    return said is not None and said.passes
 
 
 class Standing:

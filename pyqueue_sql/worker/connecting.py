@@ -24,8 +24,8 @@ _TAKEN = ("host", "port", "user", "password", "unix_socket", "charset", "connect
 
 
 async def connect_async(url: str, *, schema: str | None = None) -> Any:
-    """Return a new connection of psycopg or aiomysql that isn't in autocommit; else as
-    `pyqueue_sql.connect.connect`.
+    """Return a new connection of psycopg or aiomysql that isn't in autocommit, and whose transactions are in
+    READ COMMITTED; else as `pyqueue_sql.connect.connect`.
 
     Raises:
         ConnectionFailed: the server isn't there or doesn't let us in, or aiomysql is missing.
@@ -41,6 +41,7 @@ async def connect_async(url: str, *, schema: str | None = None) -> Any:
     try:
         if schema is not None:
             check_path(await (await connection.execute(SHOW_PATH)).fetchone(), schema)
+        await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
         await connection.set_autocommit(False)
     except BaseException:
         await connection.close()

@@ -179,7 +179,7 @@ class Engine:
         log.info("stopped", extra={"worker": self._settings.name, **self._finisher.counts})
 
     def _connect(self) -> Connection:
-        connection = connect(self._settings.url, schema=self._settings.schema)
+        connection = connect(self._settings.url, schema=self._settings.schema, read_committed=True)
         hear_warnings(connection)
         if isinstance(connection, psycopg.Connection) and not self._settings.notify:
             connection.prepare_threshold = None  # behind a pooler another session may be asked for it

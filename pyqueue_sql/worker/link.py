@@ -98,12 +98,13 @@ class Link:
         Args:
             work: called in the thread.
             ending: when to give it up; None: with the link.
-            patient: whether to wait for a database that isn't there.
+            patient: whether to wait for a database that isn't there; for one that is, and takes in nothing
+                for a while, it waits in any case.
 
         Raises:
             QueueError: the queue refused it.
             Exception: the driver's, where it is time to end, or nothing has worked on this link so far and
-                the reason is not that the database isn't there.
+                the reason is not one that passes by itself.
         """
         ending = ending or self._ending
         async with self._lock:
@@ -112,14 +113,16 @@ class Link:
                 if self._is_broken:
                     await self._drop()
                 try:
-                    found = await self._submit(lambda: work(self._opened()))
+                    found = await self._submit(lambda: _do(work, self._opened()))
                 except QueueError:
                     raise
                 except Exception as error:
                     await self._drop()
                     said = dialect.failure(error)
-                    gone = said.lost if said else isinstance(error, ConnectionFailed | OSError)
-                    if not ((gone and patient) or (said and self._is_proven)) or ending.is_over:
+                    passes = said.passes if said else isinstance(error, ConnectionFailed | OSError)
+                    is_there = not said.lost if said else isinstance(error, ConnectionFailed) and error.busy
+                    waits = (passes and (patient or is_there)) or (said and self._is_proven)
+                    if not waits or ending.is_over:
                         raise
                     pause = self._backoff.pause()
                     log.warning(
@@ -172,7 +175,7 @@ class Link:
                 if isinstance(connection, psycopg.Connection) and self._on_notify is not None:
                     connection.add_notify_handler(self._heard)
                 if self._on_open is not None:
-                    self._on_open(queue)
+                    _do(self._on_open, queue)
             except BaseException:
                 connection.close()
                 raise
@@ -219,6 +222,14 @@ class Link:
             self._disarm()
             self._is_broken = True
             self._on_notify(None, "")
+
+
+def _do(work: Callable[[Queue[Any]], T], queue: Queue[Any]) -> T:
+    connection = queue.connection
+    if isinstance(connection, psycopg.Connection) and connection.isolation_level is not None:
+        with connection.transaction():  # its level is ours, that of the session may be others' as well
+            return work(queue)
+    return work(queue)
 
 
 def _succeed(future: asyncio.Future[Any], found: object) -> None:

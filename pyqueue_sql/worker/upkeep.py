@@ -69,7 +69,7 @@ class _Duty:
             if isinstance(error, QueueError):
                 return str(error)
             said = dialect.failure(error)
-            if said is None or said.lost:
+            if said is None or said.passes:
                 raise
             return said.message
 

@@ -59,6 +59,7 @@ revoke all on function
     _queue_check_seconds(double precision),
     _queue_check_shape(jsonb),
     _queue_check_topic(text, text),
+    _queue_check_writable(),
     _queue_claim(text, integer[], bigint[], text[], bigint),
     _queue_cron_field(text, integer, integer, text),
     _queue_defaults(),

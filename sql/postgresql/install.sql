@@ -53,6 +53,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- routines: parameters and errors
 \ir routines/_queue_fail.sql
 \ir routines/_queue_check_kind.sql
+\ir routines/_queue_check_writable.sql
 \ir routines/_queue_check_key.sql
 \ir routines/_queue_check_count.sql
 \ir routines/_queue_check_seconds.sql

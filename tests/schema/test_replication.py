@@ -134,3 +134,15 @@ def test_messages_that_came_before_it_was_found_do_not_hide_it(conn: psycopg.Con
     conn.execute("select queue_push('mail', 'new', '1')")
     found = conn.execute("select p_key from delayed_queue order by entry desc limit 1").fetchone()
     assert found == ("new",)
+
+
+@pytest.mark.parametrize("call", ["queue_reserve('mail')", "queue_pop('mail')"])
+def test_a_take_where_nothing_can_be_written_says_so(conn: psycopg.Connection[Any], call: str) -> None:
+    conn.execute("select queue_push('mail', 'a', '1')")
+    conn.execute("set default_transaction_read_only = on")
+    with pytest.raises(
+        psycopg.errors.ReadOnlySqlTransaction, match="taken where they can be written"
+    ) as raised:
+        conn.execute(f"select * from {call}".encode())
+    assert "delayed_queue" not in str(raised.value)
+    assert conn.execute("select p_key from queue_get('mail', 'a')").fetchall() == [("a",)]

@@ -238,19 +238,39 @@ def test_a_number_of_the_server_is_a_cause(error: Exception, cause: type[QueueEr
 
 
 def test_what_else_an_error_says():
-    def said(number: int) -> tuple[bool, bool, bool]:
+    def said(number: int) -> list[str]:
         failure = dialect.failure(pymysql.err.OperationalError(number, "no"))
         assert failure is not None
-        return failure.missing, failure.lost, failure.victim
+        return [name for name in ("missing", "lost", "victim", "passes") if getattr(failure, name)]
 
-    assert {said(number) for number in (1049, 1146, 1305)} == {(True, False, False)}
-    assert {said(number) for number in (0, 1053, 1927, 2006, 2013)} == {(False, True, False)}
-    assert {said(number) for number in (1205, 1213)} == {(False, False, True)}
-    assert said(1064) == (False, False, False)
+    assert all(said(number) == ["missing"] for number in (1049, 1146, 1305))
+    assert all(said(number) == ["lost", "passes"] for number in (0, 1053, 1927, 2006, 2013))
+    assert all(said(number) == ["victim", "passes"] for number in (1205, 1213))
+    assert all(said(number) == ["passes"] for number in (1040, 1290, 3100))
+    assert said(1064) == []
     assert dialect.failure(ValueError("no")) is None
     lost = dialect.failure(psycopg.OperationalError("gone"))
     assert lost is not None
-    assert (lost.message, lost.lost) == ("gone", True)
+    assert (lost.message, lost.lost, lost.passes) == ("gone", True, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (psycopg.errors.ReadOnlySqlTransaction, True),
+        (psycopg.errors.SerializationFailure, True),
+        (psycopg.errors.DeadlockDetected, True),
+        (psycopg.errors.TooManyConnections, True),
+        (psycopg.errors.CannotConnectNow, True),
+        (psycopg.errors.UndefinedFunction, False),
+        (psycopg.errors.InsufficientPrivilege, False),
+        (psycopg.errors.InvalidPassword, False),
+    ],
+)
+def test_what_passes_by_itself(error: type[psycopg.Error], passes: bool):
+    failure = dialect.failure(error("no"))
+    assert failure is not None
+    assert failure.passes == passes
 
 
 def test_every_cause_has_a_number_of_its_own():

@@ -471,6 +471,8 @@ drop function _queue_check_count(bigint, text, bigint);
 --;
 drop function _queue_check_key(text, text);
 --;
+drop function _queue_check_writable();
+--;
 drop function _queue_check_kind(text, integer, text);
 --;
 drop function _queue_fail(text, text, text, text);

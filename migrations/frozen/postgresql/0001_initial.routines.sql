@@ -124,6 +124,18 @@ in_kind: the kind. in_most: the longest it may be: 95 characters where messages 
 into the 100 of every other routine. in_name: the parameter's name for the message.
 Errors: PQ001.$$;
 --;
+create or replace function _queue_check_writable() returns void language plpgsql as $$
+begin
+    if current_setting('transaction_read_only') = 'on' then
+        raise read_only_sql_transaction using message = 'messages are taken where they can be written: '
+            || case when pg_is_in_recovery() then 'this server is a standby' else 'this transaction is read-only' end;
+    end if;
+end $$;
+--;
+comment on function _queue_check_writable() is
+$$Refuses to take messages where nothing can be written, in words of its own: the server's would come with the whole statement.
+Errors: the server's 25006.$$;
+--;
 create or replace function _queue_check_key(in_key text, in_name text) returns void language plpgsql as $$
 begin
     if in_key is null or in_key = '' or char_length(in_key) > 200 then
@@ -6249,12 +6261,12 @@ declare
     v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
     v_left constant integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
-    v_until bigint;
-    v_entry bigint;
-    v_place bigint;
+    v_until bigint; v_entry bigint; v_place bigint;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200) is not true then
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200
+        and current_setting('transaction_read_only') = 'off') is not true then
+        perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
         perform _queue_fail('PQ001', 'worker', v_worker, 'must have 1 to 200 characters');
@@ -6328,7 +6340,7 @@ A message that names semaphores is taken with a slot of each, or goes to wait in
 rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Errors: PQ001 for kind, worker and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
 Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
@@ -6476,7 +6488,8 @@ declare
     v_kind queue_kind;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and current_setting('transaction_read_only') = 'off') is not true then
+        perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
     elsif in_options is not null then
@@ -6541,7 +6554,7 @@ queue_reserve.
 Result: the columns of each message as it was and errors (see queue_get), times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ001 for kind and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
 Locks: as queue_reserve.$$;
 --;
 create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision, in_now bigint)
@@ -8207,6 +8220,7 @@ revoke all on function
     _queue_check_seconds(double precision),
     _queue_check_shape(jsonb),
     _queue_check_topic(text, text),
+    _queue_check_writable(),
     _queue_claim(text, integer[], bigint[], text[], bigint),
     _queue_cron_field(text, integer, integer, text),
     _queue_defaults(),

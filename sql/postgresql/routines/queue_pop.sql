@@ -18,7 +18,8 @@ declare
     v_kind queue_kind;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000) is not true then
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and current_setting('transaction_read_only') = 'off') is not true then
+        perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
     elsif in_options is not null then
@@ -83,5 +84,5 @@ queue_reserve.
 Result: the columns of each message as it was and errors (see queue_get), times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ001 for kind and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
 Locks: as queue_reserve.$$;

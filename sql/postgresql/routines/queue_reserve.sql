@@ -14,12 +14,12 @@ declare
     v_bounds constant bigint[] := nullif(current_setting(v_name, true), '')::bigint[];
     v_left constant integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
-    v_until bigint;
-    v_entry bigint;
-    v_place bigint;
+    v_until bigint; v_entry bigint; v_place bigint;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200) is not true then
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200
+        and current_setting('transaction_read_only') = 'off') is not true then
+        perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
         perform _queue_fail('PQ001', 'worker', v_worker, 'must have 1 to 200 characters');
@@ -93,6 +93,6 @@ A message that names semaphores is taken with a slot of each, or goes to wait in
 rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Errors: PQ001 for kind, worker and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
 Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
