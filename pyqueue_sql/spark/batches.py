@@ -29,6 +29,7 @@ _READY = Routine("queue_stream_ready", columns("kind text"), columns("ready bool
 _PLAN = Routine("queue_stream_plan", columns("source text"), columns("plan, parts json"))
 _RENEW = Routine("queue_stream_renew", columns("stream text, batch bigint"), columns("lost"))
 _EXTEND = Routine("queue_stream_extend", columns("source text, seconds numeric"), columns("extended, lost"))
+_FORGET = Routine("queue_stream_forget", columns("source text"), columns("forgotten"))
 _DONE = Routine("queue_stream_done", columns("stream text, batch bigint"), columns("done boolean"))
 _COMMIT = Routine(
     "queue_stream_commit",
@@ -87,6 +88,10 @@ class Batches(Queue[Any]):
     def extend_read(self, source: str, seconds: float) -> tuple[int, int]:
         """Keep the holds of a read, and return how many were kept and lost."""
         return self._run(Call(_EXTEND, (source, seconds), _row))
+
+    def forget(self, source: str) -> int:
+        """Forget what is kept of a read whose batch is noted as done, and return how many messages."""
+        return self._run(Call(_FORGET, (source,), _first))
 
     def done(self, stream: str, batch: int) -> bool:
         """Whether a batch is committed already."""

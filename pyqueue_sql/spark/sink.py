@@ -132,6 +132,7 @@ class Writer(Stager, DataSourceArrowWriter):
                 parts=parts_of(staged),
                 failed=[{**one, **final} for task in staged for one in task.failed],
                 whole=True,
+                keep=True,
                 run=run_of(staged),
                 job=self.job,
             )
@@ -166,7 +167,13 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
         # what a source whose batches the sink commits has handed out for this batch ends with it
         with connected(self.options) as database:
             return database.commit_batch(
-                stream, batch, parts=parts_of(staged), whole=True, run=run_of(staged), job=self.job
+                stream,
+                batch,
+                parts=parts_of(staged),
+                whole=True,
+                keep=True,
+                run=run_of(staged),
+                job=self.job,
             )
 
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -40,8 +40,8 @@ class PyQueueDataSource(DataSource):
             extended while the batch runs, every third of it.
         commit: source (default); sink: a write ends the batch in the transaction in which it publishes: a
             `writeStream` of this format, or in a `foreachBatch` a write with `stream` and `batch`. A batch
-            that no write has ended fails the query. Not where Spark keeps state in between: the replay of a
-            batch that has ended reads nothing, and what it had would go from the state.
+            that no write has ended fails the query. The write keeps a copy of what the batch had read until
+            Spark has noted that it is done, for a replay in between.
         reconnect_seconds: how long to try again while the server is away, 0 to 86400, default 180; also of
             writeStream, and of a write that ends a batch; of another write the default is 0.
 

@@ -165,6 +165,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 ' by writing with format("pyqueue"), in a foreachBatch with "stream" and "batch", or set'
                 ' "commit" to source'
             )
+        else:
+            self._standing.do(lambda database: database.forget(source_of(end["stream"], end["batch"])))
         self._committed = end["batch"]
         self._planned = None
         self._holding.let_go()

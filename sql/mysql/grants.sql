@@ -36,6 +36,7 @@ grant execute on procedure queue_stream_plan to queue_consumer;
 grant execute on procedure queue_stream_reserve to queue_consumer;
 grant execute on procedure queue_stream_renew to queue_consumer;
 grant execute on procedure queue_stream_extend to queue_consumer;
+grant execute on procedure queue_stream_forget to queue_consumer;
 grant execute on procedure queue_stream_done to queue_consumer;
 grant execute on procedure queue_stream_commit to queue_consumer;
 grant execute on procedure queue_get to queue_operator;

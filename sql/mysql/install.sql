@@ -21,6 +21,7 @@ source tables/queue_stage.sql
 source tables/queue_stage_done.sql
 source tables/queue_stream_part.sql
 source tables/queue_stream_plan.sql
+source tables/queue_stream_kept.sql
 source tables/queue_use.sql
 source tables/queue_subscription.sql
 source tables/queue_recurring.sql
@@ -323,6 +324,7 @@ source routines/queue_stream_renew.sql
 source routines/queue_stream_extend.sql
 source routines/queue_stream_done.sql
 source routines/queue_stream_commit.sql
+source routines/queue_stream_forget.sql
 
 -- routines: operators
 source routines/queue_get.sql

@@ -25,7 +25,7 @@ exception when insufficient_privilege then
 end $$;
 
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_stream_plan, queue_worker, queue_use, queue_subscription,
+    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_due, queue_group_member,
     queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
     queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
@@ -258,6 +258,7 @@ revoke all on function
     queue_stream_commit(text, bigint, jsonb),
     queue_stream_done(text, bigint),
     queue_stream_extend(text, double precision),
+    queue_stream_forget(text),
     queue_stream_plan(text),
     queue_stream_ready(text),
     queue_stream_renew(text, bigint),
@@ -308,6 +309,7 @@ begin
             queue_stream_renew(text, bigint),
             queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
             queue_stream_extend(text, double precision),
+            queue_stream_forget(text),
             queue_stream_done(text, bigint),
             queue_stream_commit(text, bigint, jsonb)
             to queue_consumer;

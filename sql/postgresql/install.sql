@@ -25,6 +25,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir tables/queue_stage_done.sql
 \ir tables/queue_stream_part.sql
 \ir tables/queue_stream_plan.sql
+\ir tables/queue_stream_kept.sql
 \ir tables/queue_use.sql
 \ir tables/queue_subscription.sql
 \ir tables/queue_recurring.sql
@@ -291,6 +292,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_stream_extend.sql
 \ir routines/queue_stream_done.sql
 \ir routines/queue_stream_commit.sql
+\ir routines/queue_stream_forget.sql
 
 -- routines: operators
 \ir routines/queue_get.sql

@@ -126,7 +126,7 @@ DEFINE = [
 ]
 RESERVE = ["timeout_seconds", "where"]
 SOURCE = ["source", "plan", "follows"]
-COMMIT = ["parts", "failed", "whole", "run", "job"]
+COMMIT = ["parts", "failed", "whole", "keep", "run", "job"]
 GROUP = ["close", "members", "on_dead", "fail_kind", "key", "priority", "delay_seconds", "keep_seconds"]
 SCHEDULE = [
     "daily_at",
@@ -228,6 +228,7 @@ ROUTINES = [
     Routine("queue_stream_extend", [text("stream/1"), number("0.5")]),
     Routine("queue_stream_plan", [text("source")]),
     Routine("queue_stream_renew", [text("stream"), number("1")]),
+    Routine("queue_stream_forget", [text("stream/1")]),
     Routine("queue_stream_done", [text("stream"), number("1")]),
     Routine("queue_stream_commit", [text("stream"), number("1"), options(*COMMIT)]),
 ]

@@ -512,3 +512,58 @@ def test_bad_values_are_refused_by_name(
     name, *arguments = call
     with pytest.raises(error):
         queue.answer(str(name), *arguments)
+
+
+def forget(queue: Session, source: str = "reader/1") -> str | None:
+    return queue.answer("queue_stream_forget", source)[0]["forgotten"]
+
+
+def test_a_batch_that_is_kept_is_read_again_after_its_end_until_it_is_forgotten(queue: Session) -> None:
+    queue.push_many("mail", [{"key": f"{n}", "payload": {"n": n}, "headers": {"a": n}} for n in range(4)])
+    queue.push_bytes("mail", "4", b"\0\xff")
+    assert plan(queue) == (1, None)
+    before = [reserve(queue, 1, part, 3, plan=1) for part in (0, 1)]
+    assert [len(part) for part in before] == [3, 2]
+    assert commit(queue, 1, whole=True, keep=True)["acked"] == "5"
+    assert state(queue, "mail", "0") is None
+    push(queue, "0", "new")  # the keys are free, and nobody is handed out anything new
+    assert plan(queue) == (1, [0, 1])
+    assert [reserve(queue, 1, part, 9, plan=1) for part in (0, 1)] == before
+    assert commit(queue, 1, whole=True, keep=True)["outcome"] == "replayed"
+    assert forget(queue) == "5"
+    assert [reserve(queue, 1, part, 9, plan=1) for part in (0, 1)] == [[], []]
+    assert (plan(queue)[1], forget(queue)) == (None, "0")
+    assert sorted(keys(drain(queue, "mail"))) == ["0", "new"]
+
+
+def test_what_is_kept_goes_with_the_next_batch_and_only_of_the_same_reader(queue: Session) -> None:
+    push(queue, "a", "b", "c")
+    assert len(reserve(queue, 1, most=1)) == 1
+    commit(queue, 1, keep=True)
+    queue.answer("queue_stream_reserve", "other", "7", "0", "mail", "1", None)
+    queue.answer("queue_stream_commit", "other", "7", '{"keep": true}')
+    assert len(reserve(queue, 2, most=1)) == 1
+    commit(queue, 2)
+    assert (forget(queue), forget(queue, "reader/2"), forget(queue, "other/7")) == ("0", "0", "1")
+
+
+def test_what_failed_is_in_what_is_kept_and_what_was_lost_is_not(queue: Session, clock: Clock) -> None:
+    push(queue, "a", "b", "c")
+    held = reserve(queue, 1)
+    clock.advance(DAY)
+    assert [one.key for one in queue.pop("mail")] == [held[0]["p_key"]]
+    failed = [{"receipt": held[1]["receipt"], "error": "no"}]
+    assert commit(queue, 1, failed=failed, keep=True)["lost"] == "1"
+    assert of(reserve(queue, 1)) == of(held[1:])
+
+
+def test_what_nobody_forgets_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
+    push(queue, "a")
+    reserve(queue, 1)
+    commit(queue, 1, keep=True)
+    clock.advance(6 * DAY)
+    queue.prune()
+    assert of(reserve(queue, 1)) == ["a"]
+    clock.advance(2 * DAY)
+    queue.prune()
+    assert reserve(queue, 1) == []

@@ -91,6 +91,7 @@ COLUMNS = {
     "queue_stream_ready": ["ready"],
     "queue_stream_reserve": RESERVED,
     "queue_stream_extend": ["extended", "lost"],
+    "queue_stream_forget": ["forgotten"],
     "queue_stream_done": ["done"],
     "queue_stream_commit": ["outcome", "acked", "failed", "lost", "published"],
     "queue_semaphore": ["name", "capacity"],
@@ -175,6 +176,7 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_stream_extend", ("stream/0", "5")
         yield "queue_stream_commit", ("stream", "0", None)
         yield "queue_stream_done", ("stream", "0")
+        yield "queue_stream_forget", ("stream/0",)
 
 
 def of_receipts(queue: Session) -> Iterator[tuple[str, Arguments]]:

@@ -34,6 +34,8 @@ SETTINGS = {
     "spark.executor.extraJavaOptions": QUICK,
 }
 GROUPS = 20
+OF_SINK = ("foreach", "stream", "unique", "groups")
+"""Where the write ends the batch."""
 
 
 def no_key() -> Column:
@@ -84,20 +86,20 @@ def run(spark: SparkSession, given: dict[str, Any]) -> None:
         station = Station("mail", work, to=("next",), options=tuple(options.items()))
         Pipeline("faults", [station]).run(spark, given["url"], given["folder"], once=True)
         return
-    options |= {"url": given["url"], "commit": "sink" if mode in ("foreach", "stream") else "source"}
+    options |= {"url": given["url"], "commit": "sink" if mode in OF_SINK else "source"}
     frames = [
         spark.readStream.format("pyqueue").options(**options, kind=kind).load() for kind in given["kinds"]
     ]
     frame = functools.reduce(lambda one, other: one.union(other), frames)
     if mode == "groups":
         frame = gathered(frame)
-    elif mode == "distinct":
+    elif mode in ("distinct", "unique"):
         frame = onwards(frame.dropDuplicates(["payload"]))
     elif mode == "stream":
         frame = onwards(frame)
     elif mode == "foreach":
         frame = onwards(frame, "receipt")
-    if mode in ("stream", "distinct"):
+    if mode in ("stream", "distinct", "unique"):
         writer = frame.writeStream.format("pyqueue").option("url", given["url"])
     else:
         writer = frame.writeStream.foreachBatch(functools.partial(of_foreach, given))

@@ -4,8 +4,8 @@
 
 What is drawn in a round: how the messages go on; once or twice what is struck, and when; what other consumers
 do before it goes on; and with which master and options. The count is by the numbers in the payloads: nothing
-may be missing, and where a transaction ends a batch nothing may be there twice. Where state is in between the
-source ends the batch, and what others have held meanwhile may be there twice.
+may be missing, and where a transaction ends a batch nothing may be there twice. Where state is in between
+and the source ends the batch, what others have held meanwhile may be there twice.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from pyqueue_sql.connect import connect
 from tests.faults.restarts import NAMES, Restartable, restartable
 from tests.faults.spark_drivers import PATIENCE_SECONDS, Driver, Drivers, some_drivers
 
-MODES: Final = ("foreach", "stream", "station", "source", "distinct", "groups")
+MODES: Final = ("foreach", "stream", "station", "source", "distinct", "unique", "groups")
 """How messages go on: foreachBatch that ends the batch, of two sources; writeStream that does; a station;
-foreachBatch that only looks; and with state in between: those whose payload is new, then writeStream; what is
-gathered in groups, then foreachBatch."""
+foreachBatch that only looks; and with state in between: those whose payload is new, then writeStream, where
+the source ends the batch, or the write does; what is gathered in groups, then foreachBatch that ends it."""
+OF_PAIRS: Final = ("distinct", "unique")
 STRIKES: Final = ("driver", "machine", "executor", "worker", "reader", "crash", "restart")
 """What is killed: the driver, without or with those who give back its holds; an executor; a Python that it
 has started; the Python of the source; the server. And restart: the server is stopped as its operator does."""
@@ -97,7 +98,7 @@ class Round:
         with self.queue() as queue:
             for number, kind in enumerate(self.kinds):
                 numbers = range(number * COUNT + first, number * COUNT + last)
-                for copy in range(2 if self.mode == "distinct" else 1):
+                for copy in range(2 if self.mode in OF_PAIRS else 1):
                     queue.push_many(kind, [{"key": f"{copy}/{n}", "payload": {"n": n}} for n in numbers])
 
     @contextmanager
@@ -187,7 +188,7 @@ class Round:
     def wrong(self, folder: str) -> Iterator[str]:
         """Yield what the count says."""
         # of two that are equal others may have had one
-        seen = Counter[int]() if self.mode == "distinct" else Counter(self.taken)
+        seen = Counter[int]() if self.mode in OF_PAIRS else Counter(self.taken)
         if self.mode == "source":
             seen.update(int(line) for line in Path(folder, "seen").read_text().split())
         else:
@@ -202,7 +203,7 @@ class Round:
         wanted = range(COUNT * len(self.kinds))
         if missing := [n for n in wanted if not seen[n] and n not in self.taken]:
             yield f"{len(missing)} missing: {missing[:10]}"
-        shared = self.touched if self.mode in ("distinct", "groups") else set[int]()
+        shared = self.touched if self.mode == "distinct" else set[int]()
         if self.mode != "source" and (twice := [n for n in wanted if seen[n] > 1 and n not in shared]):
             yield f"{len(twice)} twice: {twice[:10]}"
         if strange := sorted(set(seen) - set(wanted)):
@@ -221,7 +222,7 @@ class Round:
         for numbers in states.values():
             seen.update(numbers)
         again = [key for key, times in lengths.items() if times > 1]
-        if again and not self.touched:
+        if again:
             yield f"{len(again)} states came twice: {again[:10]}"
 
 

@@ -36,6 +36,7 @@ def drivers() -> Iterator[Drivers]:
         ("source", "restart", 1),
         ("stream", "crash", 2),
         ("distinct", "worker", 3),
+        ("unique", "machine", 7),
         ("foreach", "machine", 4),
         ("groups", "driver", 5),
         ("station", "executor", 6),

@@ -188,7 +188,8 @@ class Caller:
         self.call("queue_stream_plan('source')")
         self.call("queue_stream_reserve('other', 1, 0, 'mail', 5, '{\"source\": \"source\", \"plan\": 1}')")
         self.call("queue_stream_extend('source', 10)")
-        self.call("queue_stream_commit('str', 1)")
+        self.call("queue_stream_commit('str', 1, '{\"keep\": true}')")
+        self.call("queue_stream_forget('str/1')")
         self.call("queue_stream_reserve('str', 2, 0, 'mail', 5)")
         rows = self.call("queue_stream_reserve('str', 3, 0, 'mail', 5)")
         for row in rows[:1]:

@@ -342,6 +342,14 @@ def reserve_planned(plans: Plans) -> list[Node]:
     return plans.run(text, number, BATCH)[1]
 
 
+def kept(plans: Plans, text: str, *parameters: object) -> list[Node]:
+    """Make a call for a batch that is committed, and kept."""
+    number = next(_numbers)
+    plans.run("select p_key from queue_stream_reserve('reader', %s, 0, 'work', %s)", number, BATCH)
+    plans.run("""select * from queue_stream_commit('reader', %s, '{"keep": true}')""", number)
+    return plans.run(text, number, *parameters)[1]
+
+
 def commit_failed(plans: Plans) -> list[Node]:
     """Commit a batch of which messages have failed."""
     number = next(_numbers)
@@ -374,6 +382,14 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_stream_done": query("select * from queue_stream_done('reader', 1)"),
     "queue_stream_commit": lambda plans: batch(plans, "select * from queue_stream_commit('reader', %s)"),
     "queue_stream_commit failed": commit_failed,
+    "queue_stream_commit kept": lambda plans: batch(
+        plans, """select * from queue_stream_commit('reader', %s, '{"keep": true}')"""
+    ),
+    "queue_stream_plan kept": lambda plans: kept(plans, "select * from queue_stream_plan('reader/' || %s)"),
+    "queue_stream_reserve kept": lambda plans: kept(
+        plans, "select * from queue_stream_reserve('reader', %s, 0, 'work', %s)", BATCH
+    ),
+    "queue_stream_forget": lambda plans: kept(plans, "select * from queue_stream_forget('reader/' || %s)"),
     "queue_reserve": query("select * from queue_reserve('work', 'w', %s)", BATCH),
     "queue_pop": query("select * from queue_pop('work', %s)", BATCH),
     "queue_ack": one_by_one("select * from queue_ack(%s)"),
@@ -482,7 +498,7 @@ TABLES = (
     *("queue_group", "queue_group_slot", "queue_group_member"),
     *("queue_slot", "queue_claim", "queue_bucket"),
     *("queue_log", "queue_log_gone", "queue_log_known", "queue_reader", "queue_term"),
-    *("queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait"),
+    *("queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait", "queue_stream_kept"),
 )
 ALIKE = {
     *("queue_dedup", "queue_group_member", "queue_log_gone"),
@@ -627,6 +643,7 @@ VARIANTS = {
     "queue_log_topic": "topic",
     "queue_semaphore": "semaphored",
     "queue_slot": "limited",
+    "queue_stream_kept": "kept",
     "queue_term": "where",
     "queue_use": "expiring",
 }

@@ -28,7 +28,8 @@ CONSUMER = (
     | {f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")}
 )
 CONSUMER |= {
-    f"queue_stream_{verb}" for verb in ("ready", "plan", "reserve", "renew", "extend", "done", "commit")
+    f"queue_stream_{verb}"
+    for verb in ("ready", "plan", "reserve", "renew", "extend", "done", "commit", "forget")
 }
 UPKEEP = {"queue_tick", "queue_prune"}
 READING = {"queue_read", "queue_read_ack", "queue_read_end"}

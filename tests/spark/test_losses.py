@@ -82,8 +82,9 @@ def test_a_start_with_other_options_loses_nothing(
     assert stats.total == 0
 
 
+@pytest.mark.parametrize("commit", ["source", "sink"])
 def test_a_batch_that_is_replayed_after_its_write_is_in_the_state_and_is_written_once(
-    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str, commit: str
 ) -> None:
     """The driver dies after the write and before Spark notes that the batch is done."""
 
@@ -98,7 +99,7 @@ def test_a_batch_that_is_replayed_after_its_write_is_in_the_state_and_is_written
             raise ValueError("on purpose")
 
     number = F.get_json_object("payload", "$.n").cast("int").alias("n")
-    groups = stream(spark, where).select(number).groupBy((F.col("n") % 2).alias("group"))
+    groups = stream(spark, where, commit=commit).select(number).groupBy((F.col("n") % 2).alias("group"))
     writer = groups.agg(F.collect_list("n").alias("numbers")).writeStream.foreachBatch(work)
     query = writer.outputMode("update").option("checkpointLocation", folder).trigger(availableNow=True)
     fails = [True]

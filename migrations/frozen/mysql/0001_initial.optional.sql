@@ -212,6 +212,8 @@ grant execute on procedure queue_stream_renew to queue_consumer;
 --;
 grant execute on procedure queue_stream_extend to queue_consumer;
 --;
+grant execute on procedure queue_stream_forget to queue_consumer;
+--;
 grant execute on procedure queue_stream_done to queue_consumer;
 --;
 grant execute on procedure queue_stream_commit to queue_consumer;

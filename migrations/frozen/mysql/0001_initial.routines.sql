@@ -4141,7 +4141,7 @@ end;
 drop procedure if exists _queue_stage_prune;
 --;
 create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed for a week, and queries of
+    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 out_pruned: how many rows.
@@ -4167,6 +4167,10 @@ begin
     end loop;
     if exists (select 1 from queue_stream_part p where p.begun_at <= in_now - 604800000000) then
         delete from queue_stream_part where queue_stream_part.begun_at <= in_now - 604800000000 order by queue_stream_part.begun_at limit in_max;
+        set out_pruned = out_pruned + row_count();
+    end if;
+    if exists (select 1 from queue_stream_kept k where k.kept_at <= in_now - 604800000000) then
+        delete from queue_stream_kept where queue_stream_kept.kept_at <= in_now - 604800000000 order by queue_stream_kept.kept_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
     if exists (select 1 from queue_stream_plan l where l.begun_at <= in_now - 604800000000) then
@@ -4470,15 +4474,16 @@ end;
 drop procedure if exists _queue_stream_reserve;
 --;
 create procedure _queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
-    in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4, out out_list longtext character set utf8mb4)
+    in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+    out out_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
     comment 'queue_stream_reserve without its transaction.
-The parameters and the errors are those of queue_stream_reserve. out_list: what the part holds: a JSON array of [entry, secret, place].
+The parameters and the errors are those of queue_stream_reserve. out_source: the read. out_list: what the
+part holds: a JSON array of [entry, secret, place]; NULL: the batch is committed.
 differs: on PostgreSQL it is a part of queue_stream_reserve.'
 begin
     declare v_now, v_entry, v_plan, v_newest bigint;
     declare v_number int;
     declare v_sealed, v_follows, v_new boolean default false;
-    declare v_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_options, v_receipts, v_entries longtext character set utf8mb4;
     declare v_seed varchar(64) character set ascii;
     declare continue handler for not found begin end;
@@ -4487,32 +4492,32 @@ begin
         call _queue_fail('PQ001', 'part', in_part, 'must be 0 or more');
     end if;
     if json_type(if(json_valid(in_options), in_options, 'null')) = 'OBJECT' then
-        call _queue_text(in_options, 'source', v_source);
+        call _queue_text(in_options, 'source', out_source);
         call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
         call _queue_boolean(in_options, 'follows', v_follows);
         set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
     else
         set v_options = in_options;
     end if;
-    set v_source = coalesce(v_source, concat(in_stream, '/', in_batch));
-    if char_length(v_source) between 1 and 230 is not true then
-        call _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
+    set out_source = coalesce(out_source, concat(in_stream, '/', in_batch));
+    if char_length(out_source) between 1 and 230 is not true then
+        call _queue_fail('PQ002', 'source', out_source, 'must have 1 to 230 characters');
     end if;
     call queue_now(v_now);
-    set out_list = '[]';
+    set out_list = null;
     if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
         if v_plan is not null then
-            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = v_source lock in share mode;
+            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = out_source lock in share mode;
             if not v_newest <=> v_plan then
                 call _queue_fail('PQ004', 'plan', v_plan, 'must be the newest of its source: another run reads it now');
             end if;
         end if;
         if not v_sealed and (coalesce(v_follows, false) = false or exists (
-            select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
+            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
             insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
-            values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
+            values (out_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
             on duplicate key update part = queue_stream_part.part;
-            select p.receipts is null into v_new from queue_stream_part p where p.source = v_source and p.part = in_part for update;
+            select p.receipts is null into v_new from queue_stream_part p where p.source = out_source and p.part = in_part for update;
         end if;
         if v_new then
             call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages, v_options,
@@ -4526,10 +4531,10 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 order by j.place limit 1000000000) s;
             update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
-            where p.source = v_source and p.part = in_part;
+            where p.source = out_source and p.part = in_part;
         else
             -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
-            select p.receipts into v_receipts from queue_stream_part p where p.source = v_source and p.part = in_part;
+            select p.receipts into v_receipts from queue_stream_part p where p.source = out_source and p.part = in_part;
         end if;
         call _queue_receipts(coalesce(v_receipts, '[]'), out_list, v_number);
     end if;
@@ -4544,7 +4549,7 @@ in_stream, in_batch, in_options, the errors and the locks: those of queue_stream
 out_acked, out_failed, out_lost, out_published: its result.'
 begin
     declare v_now bigint;
-    declare v_whole, v_done boolean default false;
+    declare v_whole, v_keep, v_done boolean default false;
     declare v_number int;
     declare v_list, v_receipts longtext character set utf8mb4;
     declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -4552,8 +4557,9 @@ begin
     declare c cursor for
         select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
     call _queue_check_batch('stream', in_stream, in_batch);
-    call _queue_check_options(in_options, 'parts,failed,whole,run,job', 'options');
+    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job', 'options');
     call _queue_boolean(in_options, 'whole', v_whole);
+    call _queue_boolean(in_options, 'keep', v_keep);
     call queue_now(v_now);
     call _queue_text(in_options, 'run', v_run);
     call _queue_text(in_options, 'job', v_job);
@@ -4562,6 +4568,17 @@ begin
     if out_new then
         call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
         call _queue_lock(v_list);
+        if v_keep then
+            insert into queue_stream_kept
+            select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
+                q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
+            from queue_stream_part p
+                straight_join json_table(p.receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
+            where p.stream = in_stream and p.batch = in_batch;
+        end if;
+        delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
         if json_contains_path(in_options, 'one', '$.parts') then
             call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
         end if;
@@ -9089,7 +9106,7 @@ create procedure queue_stream_plan(in in_source text character set utf8mb4 colla
 out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is refused. What somebody else has
 by now, or what has ended, is forgotten.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
-Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out; NULL: none was, and the read
+Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that are kept; NULL: none was, and the read
 is a new one.
 Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.
@@ -9113,7 +9130,11 @@ begin
             select json_arrayagg(s.part) into v_parts
             from (
                 select p.part from queue_stream_part p where p.source = in_source order by p.part limit 1000000000 lock in share mode) s;
-            if v_parts is not null then
+            if v_parts is null then
+                select json_arrayagg(s.part) into v_parts
+                from (
+                    select distinct k.part from queue_stream_kept k where k.source = in_source order by k.part limit 1000000000) s;
+            else
                 update queue_stream_plan l set l.sealed = true where l.source = in_source;
                 call _queue_stream_trim(in_source, null, null, v_lost);
             end if;
@@ -9134,7 +9155,7 @@ in_stream: what names the reader, 1 to 200 characters; its first 160 and the bat
 the batch, they only go up. in_part: the part of it, from 0. in_kind and in_max_messages: those of queue_reserve. in_options: those of
 queue_reserve, and source: what names the read, where a batch has several (the stream and the batch, with / between); plan: what queue_stream_plan answered for it:
 refused where it was planned again since; follows: true: a part that goes on where the one before it was full, and is empty where it wasn''t.
-Result: that of queue_reserve; no row where the batch is committed already.
+Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.'
@@ -9142,22 +9163,29 @@ begin
     declare v_own boolean;
     declare v_tries int default 0;
     declare v_list longtext character set utf8mb4;
+    declare v_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     again: loop
         begin
             declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_stream_reserve(in_stream, in_batch, in_part, in_kind, in_max_messages, in_options, v_list);
+            call _queue_stream_reserve(in_stream, in_batch, in_part, in_kind, in_max_messages, in_options, v_source, v_list);
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-        place int path '$[2]')) r
-        straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-    order by r.place;
+    if v_list is null then
+        select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at, k.scheduled_at_initially,
+            k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+        from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
+    else
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+            place int path '$[2]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+        order by r.place;
+    end if;
 end;
 --;
 drop procedure if exists queue_stream_renew;
@@ -9259,7 +9287,8 @@ create procedure queue_stream_commit(in in_stream text character set utf8mb4 col
     comment 'Ends a batch: acknowledges what its parts were handed out, and in the same transaction publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
 {receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it
-(queue_stream_renew forgets those); run and job: what runs the query, and the write that does the batch, so that a second write isn''t taken for a replay.
+(queue_stream_renew forgets those); keep: true keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or
+the end of the next batch; run and job: what runs the query, and the write that does the batch, so that a second write isn''t taken for a replay.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
 Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole, for parts that aren''t there, and where another job of the same run has ended the batch, PQ005 for a receipt in failed,
@@ -9283,6 +9312,33 @@ begin
     end loop;
     select if(v_new, 'committed', 'replayed') as outcome, v_acked as acked, v_failed as failed, v_lost as lost,
         v_published as published;
+end;
+--;
+drop procedure if exists queue_stream_forget;
+--;
+create procedure queue_stream_forget(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will not ask for it again.
+in_source: the read, as in queue_stream_plan, 1 to 230 characters.
+Result: forgotten: how many messages.
+Errors: PQ001 for source.
+Locks: the rows.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_forgotten bigint;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_kind(in_source, 230, 'source');
+            delete k from queue_stream_kept k where k.source = in_source;
+            set v_forgotten = row_count();
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_forgotten as forgotten;
 end;
 --;
 drop procedure if exists queue_get;

@@ -325,6 +325,35 @@ create table if not exists queue_stream_plan (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Reads that are not yet committed; those older than a week are pruned. (pyqueue_sql)';
 --;
+-- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is replayed reads it again,
+-- so that state which is computed anew in between is what it was.
+create table if not exists queue_stream_kept (
+    source                 varchar(230) not null,
+    part                   int not null,
+    place                  int not null,
+    stream                 varchar(200) not null,
+    batch                  bigint not null,
+    kept_at                bigint not null,
+    p_kind                 varchar(100) not null,
+    p_key                  varchar(200) not null,
+    payload                json,
+    payload_bytes          longblob,
+    headers                json,
+    priority               smallint not null,
+    scheduled_at           bigint not null,
+    scheduled_at_initially bigint not null,
+    created_at             bigint not null,
+    reserved_at            bigint,
+    attempts               int not null,
+    reserved_by            varchar(200),
+    receipt                varchar(60) not null,
+    errors                 json,
+    primary key (source, part, place), -- serves: queue_stream_reserve, queue_stream_forget
+    key queue_stream_kept_batch (stream, batch), -- serves: queue_stream_commit
+    key queue_stream_kept_at (kept_at) -- serves: queue_prune
+) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+    comment 'Messages of committed batches that may be replayed; those older than a week are pruned. (pyqueue_sql)';
+--;
 -- When kinds with expires_seconds were last used. Only ever appended, so that nobody waits for anybody; who
 -- appends removes what is too old to count.
 -- differs: the number, UUID_SHORT(), is there because group replication wants a primary key.

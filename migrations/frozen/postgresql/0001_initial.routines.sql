@@ -3874,6 +3874,11 @@ begin
         order by o.begun_at limit in_max for update skip locked));
     get diagnostics v_rows = row_count;
     v_pruned := v_pruned + v_rows;
+    delete from queue_stream_kept k where k.ctid = any (array(
+        select o.ctid from queue_stream_kept o where o.kept_at <= in_now - 604800000000
+        order by o.kept_at limit in_max for update skip locked));
+    get diagnostics v_rows = row_count;
+    v_pruned := v_pruned + v_rows;
     delete from queue_stream_plan l where l.ctid = any (array(
         select o.ctid from queue_stream_plan o where o.begun_at <= in_now - 604800000000
         order by o.begun_at limit in_max for update skip locked));
@@ -3887,7 +3892,7 @@ begin
 end $$;
 --;
 comment on function _queue_stage_prune(bigint, bigint) is
-$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed for a week, and queries of
+$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 Result: how many rows.
@@ -6340,7 +6345,7 @@ A message that names semaphores is taken with a slot of each, or goes to wait in
 rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
+Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
@@ -6554,7 +6559,7 @@ queue_reserve.
 Result: the columns of each message as it was and errors (see queue_get), times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
+Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve.$$;
 --;
 create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision, in_now bigint)
@@ -7269,7 +7274,9 @@ begin
     returning l.plan into queue_stream_plan.plan;
     -- whoever was handing out has ended or waits for this row
     select jsonb_agg(p.part order by p.part) into parts from queue_stream_part p where p.source = in_source;
-    if parts is not null then
+    if parts is null then
+        select jsonb_agg(k.part order by k.part) into parts from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
+    else
         update queue_stream_plan l set sealed = true where l.source = in_source;
         perform _queue_stream_trim(in_source, null, null::bigint);
     end if;
@@ -7280,7 +7287,7 @@ $$Begins a read of queue_stream_reserve, or begins it anew after whoever read it
 out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is refused. What somebody else has
 by now, or what has ended, is forgotten.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
-Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out; NULL: none was, and the read
+Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that are kept; NULL: none was, and the read
 is a new one.
 Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.
@@ -7313,6 +7320,10 @@ begin
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
+        return query
+            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at, k.scheduled_at_initially,
+                k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+            from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
         return;
     end if;
     if v_plan is not null then
@@ -7358,7 +7369,7 @@ in_stream: what names the reader, 1 to 200 characters; its first 160 and the bat
 the batch, they only go up. in_part: the part of it, from 0. in_kind and in_max_messages: those of queue_reserve. in_options: those of
 queue_reserve, and source: what names the read, where a batch has several (the stream and the batch, with / between); plan: what queue_stream_plan answered for it:
 refused where it was planned again since; follows: true: a part that goes on where the one before it was full, and is empty where it wasn't.
-Result: that of queue_reserve; no row where the batch is committed already.
+Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.$$;
@@ -7442,7 +7453,7 @@ declare
     v_whole boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
-    perform _queue_check_options(in_options, '{parts, failed, whole, run, job}'::text[], 'options');
+    perform _queue_check_options(in_options, '{parts, failed, whole, keep, run, job}'::text[], 'options');
     v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
     outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
         _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
@@ -7455,6 +7466,16 @@ begin
     end if;
     v_held := _queue_stream_held(null, in_stream, in_batch);
     perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
+    if _queue_boolean(in_options, 'keep') then
+        insert into queue_stream_kept
+        select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
+            q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
+        from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
+            lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+        where p.stream = in_stream and p.batch = in_batch;
+    end if;
+    delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
         published := _queue_stage_put(in_options -> 'parts');
     end if;
@@ -7474,13 +7495,31 @@ comment on function queue_stream_commit(text, bigint, jsonb) is
 $$Ends a batch: acknowledges what its parts were handed out, and in the same transaction publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
 {receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it
-(queue_stream_renew forgets those); run and job: what runs the query, and the write that does the batch, so that a second write isn't taken for a replay.
+(queue_stream_renew forgets those); keep: true keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or
+the end of the next batch; run and job: what runs the query, and the write that does the batch, so that a second write isn't taken for a replay.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
 Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole, for parts that aren't there, and where another job of the same run has ended the batch, PQ005 for a receipt in failed,
 PQ003 for a payload there; for a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;
+--;
+create or replace function queue_stream_forget(in_source text, out forgotten bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+    perform _queue_check_kind(in_source, 230, 'source');
+    delete from queue_stream_kept k where k.source = in_source;
+    get diagnostics forgotten = row_count;
+end $$;
+--;
+comment on function queue_stream_forget(text) is
+$$Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will not ask for it again.
+in_source: the read, as in queue_stream_plan, 1 to 230 characters.
+Result: forgotten: how many messages.
+Errors: PQ001 for source.
+Locks: the rows.$$;
 --;
 create or replace function queue_get(in_kind text, in_key text)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -8184,7 +8223,7 @@ exception when insufficient_privilege then
 end $$;
 --;
 revoke all on table delayed_queue, queue_kind, queue_count, queue_hint, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_stream_plan, queue_worker, queue_use, queue_subscription,
+    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_due, queue_group_member,
     queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
     queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
@@ -8419,6 +8458,7 @@ revoke all on function
     queue_stream_commit(text, bigint, jsonb),
     queue_stream_done(text, bigint),
     queue_stream_extend(text, double precision),
+    queue_stream_forget(text),
     queue_stream_plan(text),
     queue_stream_ready(text),
     queue_stream_renew(text, bigint),
@@ -8469,6 +8509,7 @@ begin
             queue_stream_renew(text, bigint),
             queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
             queue_stream_extend(text, double precision),
+            queue_stream_forget(text),
             queue_stream_done(text, bigint),
             queue_stream_commit(text, bigint, jsonb)
             to queue_consumer;

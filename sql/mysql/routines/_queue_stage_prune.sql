@@ -1,7 +1,7 @@
 drop procedure if exists _queue_stage_prune;
 delimiter $$
 create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed for a week, and queries of
+    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 out_pruned: how many rows.
@@ -27,6 +27,10 @@ begin
     end loop;
     if exists (select 1 from queue_stream_part p where p.begun_at <= in_now - 604800000000) then
         delete from queue_stream_part where queue_stream_part.begun_at <= in_now - 604800000000 order by queue_stream_part.begun_at limit in_max;
+        set out_pruned = out_pruned + row_count();
+    end if;
+    if exists (select 1 from queue_stream_kept k where k.kept_at <= in_now - 604800000000) then
+        delete from queue_stream_kept where queue_stream_kept.kept_at <= in_now - 604800000000 order by queue_stream_kept.kept_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
     if exists (select 1 from queue_stream_plan l where l.begun_at <= in_now - 604800000000) then

@@ -7,7 +7,7 @@ in_stream, in_batch, in_options, the errors and the locks: those of queue_stream
 out_acked, out_failed, out_lost, out_published: its result.'
 begin
     declare v_now bigint;
-    declare v_whole, v_done boolean default false;
+    declare v_whole, v_keep, v_done boolean default false;
     declare v_number int;
     declare v_list, v_receipts longtext character set utf8mb4;
     declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -15,8 +15,9 @@ begin
     declare c cursor for
         select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
     call _queue_check_batch('stream', in_stream, in_batch);
-    call _queue_check_options(in_options, 'parts,failed,whole,run,job', 'options');
+    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job', 'options');
     call _queue_boolean(in_options, 'whole', v_whole);
+    call _queue_boolean(in_options, 'keep', v_keep);
     call queue_now(v_now);
     call _queue_text(in_options, 'run', v_run);
     call _queue_text(in_options, 'job', v_job);
@@ -25,6 +26,17 @@ begin
     if out_new then
         call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
         call _queue_lock(v_list);
+        if v_keep then
+            insert into queue_stream_kept
+            select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
+                q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
+            from queue_stream_part p
+                straight_join json_table(p.receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
+            where p.stream = in_stream and p.batch = in_batch;
+        end if;
+        delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
         if json_contains_path(in_options, 'one', '$.parts') then
             call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
         end if;

@@ -4,7 +4,8 @@ create procedure queue_stream_commit(in in_stream text character set utf8mb4 col
     comment 'Ends a batch: acknowledges what its parts were handed out, and in the same transaction publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
 {receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it
-(queue_stream_renew forgets those); run and job: what runs the query, and the write that does the batch, so that a second write isn''t taken for a replay.
+(queue_stream_renew forgets those); keep: true keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or
+the end of the next batch; run and job: what runs the query, and the write that does the batch, so that a second write isn''t taken for a replay.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
 Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole, for parts that aren''t there, and where another job of the same run has ended the batch, PQ005 for a receipt in failed,

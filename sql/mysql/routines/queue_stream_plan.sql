@@ -5,7 +5,7 @@ create procedure queue_stream_plan(in in_source text character set utf8mb4 colla
 out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is refused. What somebody else has
 by now, or what has ended, is forgotten.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
-Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out; NULL: none was, and the read
+Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that are kept; NULL: none was, and the read
 is a new one.
 Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.
@@ -29,7 +29,11 @@ begin
             select json_arrayagg(s.part) into v_parts
             from (
                 select p.part from queue_stream_part p where p.source = in_source order by p.part limit 1000000000 lock in share mode) s;
-            if v_parts is not null then
+            if v_parts is null then
+                select json_arrayagg(s.part) into v_parts
+                from (
+                    select distinct k.part from queue_stream_kept k where k.source = in_source order by k.part limit 1000000000) s;
+            else
                 update queue_stream_plan l set l.sealed = true where l.source = in_source;
                 call _queue_stream_trim(in_source, null, null, v_lost);
             end if;

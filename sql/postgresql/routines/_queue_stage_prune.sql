@@ -22,6 +22,11 @@ begin
         order by o.begun_at limit in_max for update skip locked));
     get diagnostics v_rows = row_count;
     v_pruned := v_pruned + v_rows;
+    delete from queue_stream_kept k where k.ctid = any (array(
+        select o.ctid from queue_stream_kept o where o.kept_at <= in_now - 604800000000
+        order by o.kept_at limit in_max for update skip locked));
+    get diagnostics v_rows = row_count;
+    v_pruned := v_pruned + v_rows;
     delete from queue_stream_plan l where l.ctid = any (array(
         select o.ctid from queue_stream_plan o where o.begun_at <= in_now - 604800000000
         order by o.begun_at limit in_max for update skip locked));
@@ -35,7 +40,7 @@ begin
 end $$;
 
 comment on function _queue_stage_prune(bigint, bigint) is
-$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed for a week, and queries of
+$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 Result: how many rows.

@@ -84,5 +84,5 @@ queue_reserve.
 Result: the columns of each message as it was and errors (see queue_get), times in microseconds; reserved_at and attempts are of this delivery. Order,
 paused kinds and rate_per_second as in queue_reserve; max_reserved doesn't matter, since nothing is held. A message that names semaphores is
 taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
+Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve.$$;

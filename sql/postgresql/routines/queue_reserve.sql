@@ -93,6 +93,6 @@ A message that names semaphores is taken with a slot of each, or goes to wait in
 rows where others are taking or giving slots.
 A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
 letter here.
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options, the server's 25006 where nothing can be written.
+Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;

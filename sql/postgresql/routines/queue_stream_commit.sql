@@ -9,7 +9,7 @@ declare
     v_whole boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
-    perform _queue_check_options(in_options, '{parts, failed, whole, run, job}'::text[], 'options');
+    perform _queue_check_options(in_options, '{parts, failed, whole, keep, run, job}'::text[], 'options');
     v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
     outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
         _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
@@ -22,6 +22,16 @@ begin
     end if;
     v_held := _queue_stream_held(null, in_stream, in_batch);
     perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
+    if _queue_boolean(in_options, 'keep') then
+        insert into queue_stream_kept
+        select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
+            q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
+        from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
+            lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+        where p.stream = in_stream and p.batch = in_batch;
+    end if;
+    delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
         published := _queue_stage_put(in_options -> 'parts');
     end if;
@@ -41,7 +51,8 @@ comment on function queue_stream_commit(text, bigint, jsonb) is
 $$Ends a batch: acknowledges what its parts were handed out, and in the same transaction publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
 {receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it
-(queue_stream_renew forgets those); run and job: what runs the query, and the write that does the batch, so that a second write isn't taken for a replay.
+(queue_stream_renew forgets those); keep: true keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or
+the end of the next batch; run and job: what runs the query, and the write that does the batch, so that a second write isn't taken for a replay.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
 published: how many were staged.
 Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole, for parts that aren't there, and where another job of the same run has ended the batch, PQ005 for a receipt in failed,

@@ -11,7 +11,9 @@ begin
     returning l.plan into queue_stream_plan.plan;
     -- whoever was handing out has ended or waits for this row
     select jsonb_agg(p.part order by p.part) into parts from queue_stream_part p where p.source = in_source;
-    if parts is not null then
+    if parts is null then
+        select jsonb_agg(k.part order by k.part) into parts from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
+    else
         update queue_stream_plan l set sealed = true where l.source = in_source;
         perform _queue_stream_trim(in_source, null, null::bigint);
     end if;
@@ -22,7 +24,7 @@ $$Begins a read of queue_stream_reserve, or begins it anew after whoever read it
 out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is refused. What somebody else has
 by now, or what has ended, is forgotten.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
-Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out; NULL: none was, and the read
+Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that are kept; NULL: none was, and the read
 is a new one.
 Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.

@@ -25,6 +25,10 @@ begin
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
+        return query
+            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at, k.scheduled_at_initially,
+                k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+            from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
         return;
     end if;
     if v_plan is not null then
@@ -70,7 +74,7 @@ in_stream: what names the reader, 1 to 200 characters; its first 160 and the bat
 the batch, they only go up. in_part: the part of it, from 0. in_kind and in_max_messages: those of queue_reserve. in_options: those of
 queue_reserve, and source: what names the read, where a batch has several (the stream and the batch, with / between); plan: what queue_stream_plan answered for it:
 refused where it was planned again since; follows: true: a part that goes on where the one before it was full, and is empty where it wasn't.
-Result: that of queue_reserve; no row where the batch is committed already.
+Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.$$;
