@@ -70,6 +70,7 @@ revoke all on function
     _queue_end_expired(tid[], bigint),
     _queue_ended(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
+    _queue_exposed(oid),
     _queue_enter(tid[], boolean, bigint),
     _queue_expire(bigint, bigint),
     _queue_extend_slotted(bigint[], bytea[], double precision, bigint),

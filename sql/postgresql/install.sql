@@ -305,6 +305,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir routines/queue_pause.sql
 \ir routines/queue_resume.sql
 \ir routines/queue_redrive.sql
+\ir routines/_queue_exposed.sql
 \ir routines/queue_prune.sql
 \ir routines/queue_semaphore.sql
 

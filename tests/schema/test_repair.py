@@ -227,3 +227,26 @@ def test_what_a_branch_of_the_application_installed_is_taken_over(
     run(application, empty_url, command.downgrade, "pyqueue_sql@base")
     assert rows(empty_url, DEFINITIONS) == after
     assert migrate.current(empty_url) == next_release.HEAD
+
+
+def test_a_prune_warns_of_what_anybody_may_execute_until_an_upgrade(database_url: str):
+    def warned() -> list[str | None]:
+        found: list[str | None] = []
+        with connect(database_url) as connection:
+            connection.add_notice_handler(lambda notice: found.append(notice.message_primary))
+            Queue(connection).prune()
+        return found
+
+    assert warned() == []
+    rows(database_url, "grant execute on function queue_pop, queue_drop to public")
+    text = "anybody may execute routines of the queue (2), such as public.queue_drop(text)"
+    assert warned() == [text]
+    migrate.upgrade(database_url)
+    assert warned() == []
+    # as after pg_restore --no-acl
+    rows(database_url, "update pg_proc set proacl = null where proname = 'queue_pop'")
+    assert [one and one.partition(",")[0] for one in warned()] == [
+        "anybody may execute routines of the queue (1)"
+    ]
+    migrate.upgrade(database_url)
+    assert warned() == []

@@ -21,6 +21,8 @@ drop function queue_semaphore(text, bigint);
 --;
 drop function queue_prune(bigint);
 --;
+drop function _queue_exposed(oid);
+--;
 drop function queue_redrive(text, bigint);
 --;
 drop function queue_resume(text);

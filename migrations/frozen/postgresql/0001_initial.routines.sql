@@ -7919,6 +7919,22 @@ Result: went: how many; stayed: how many whose key is taken where they came from
 Errors: PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines; what others hold or have locked stays.$$;
 --;
+create or replace function _queue_exposed(in_schema oid, out fault text, out remedy text) language sql stable
+    set search_path = pg_catalog, pg_temp as $$
+select format('anybody may execute routines of the queue (%s), such as %s', count(*), min(p.oid::regprocedure::text)),
+    'pyqueue upgrade takes that back; a restore without rights (pg_restore --no-acl) gives it'
+from pg_proc p
+where p.pronamespace = in_schema and p.prosecdef and p.proname ~ '^_?queue_' and exists (
+    select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0 and a.privilege_type = 'EXECUTE')
+having count(*) > 0
+$$;
+--;
+comment on function _queue_exposed(oid) is
+$$Whether routines of the queue may be executed by PUBLIC: they run with the rights of their owner, so anybody could take messages and drop queues.
+in_schema: the schema of the queue.
+Result: fault, NULL: none may; remedy: what to do about it.
+Locks: none.$$;
+--;
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql
     security definer set search_path from current as $$
@@ -7927,7 +7943,7 @@ declare
     v_left bigint := coalesce(in_max_rows, 10000);
     v_kind text := '';
     v_rows bigint;
-    v_intruders record;
+    v_found record;
     v_mended text;
 begin
     perform _queue_check_count(v_left, 'max_rows', 1000000::bigint);
@@ -7959,11 +7975,13 @@ begin
     end loop;
     perform _queue_slot_sweep(v_now);
     perform _queue_take_left(1000::bigint);
-    select i.fault, i.remedy into v_intruders
-    from pg_class c, _queue_intruders(c.relnamespace) i where c.oid = 'delayed_queue'::regclass;
-    if v_intruders.fault is not null then
-        raise warning using message = v_intruders.fault, hint = v_intruders.remedy;
-    end if;
+    for v_found in
+        select f.fault, f.remedy
+        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.* from _queue_exposed(c.relnamespace) e) f
+        where c.oid = 'delayed_queue'::regclass and f.fault is not null
+    loop
+        raise warning using message = v_found.fault, hint = v_found.remedy;
+    end loop;
 end $$;
 --;
 comment on function queue_prune(bigint) is
@@ -7973,7 +7991,7 @@ past their keep_seconds, messages that have gone from the index of filters (each
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
-Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, and what to do about it;
+Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, where anybody may execute its routines, and what to do about it;
 and where a sequence was behind its table, which it mends.
 Locks: the rows; what others have locked is left.$$;
 --;
@@ -8270,6 +8288,7 @@ revoke all on function
     _queue_end_expired(tid[], bigint),
     _queue_ended(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
+    _queue_exposed(oid),
     _queue_enter(tid[], boolean, bigint),
     _queue_expire(bigint, bigint),
     _queue_extend_slotted(bigint[], bytea[], double precision, bigint),

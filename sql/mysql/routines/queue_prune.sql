@@ -7,7 +7,7 @@ past their keep_seconds, messages that have gone from the index of filters (each
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
-Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, and what to do about it;
+Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, where anybody may execute its routines, and what to do about it;
 and where a sequence was behind its table, which it mends.
 Locks: the rows; what others have locked is left.
 differs: it also takes in what has landed in queue_inbox, where the server allows no trigger.'

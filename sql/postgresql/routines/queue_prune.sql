@@ -6,7 +6,7 @@ declare
     v_left bigint := coalesce(in_max_rows, 10000);
     v_kind text := '';
     v_rows bigint;
-    v_intruders record;
+    v_found record;
     v_mended text;
 begin
     perform _queue_check_count(v_left, 'max_rows', 1000000::bigint);
@@ -38,11 +38,13 @@ begin
     end loop;
     perform _queue_slot_sweep(v_now);
     perform _queue_take_left(1000::bigint);
-    select i.fault, i.remedy into v_intruders
-    from pg_class c, _queue_intruders(c.relnamespace) i where c.oid = 'delayed_queue'::regclass;
-    if v_intruders.fault is not null then
-        raise warning using message = v_intruders.fault, hint = v_intruders.remedy;
-    end if;
+    for v_found in
+        select f.fault, f.remedy
+        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.* from _queue_exposed(c.relnamespace) e) f
+        where c.oid = 'delayed_queue'::regclass and f.fault is not null
+    loop
+        raise warning using message = v_found.fault, hint = v_found.remedy;
+    end loop;
 end $$;
 
 comment on function queue_prune(bigint) is
@@ -52,6 +54,6 @@ past their keep_seconds, messages that have gone from the index of filters (each
 queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
-Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, and what to do about it;
+Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, where anybody may execute its routines, and what to do about it;
 and where a sequence was behind its table, which it mends.
 Locks: the rows; what others have locked is left.$$;
