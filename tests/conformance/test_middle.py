@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from pyqueue_sql import InvalidPayload, Refused
 from tests.conformance.steps import die, keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
@@ -114,3 +117,25 @@ def test_what_expires_waits_for_no_semaphore_any_more(queue: Session, clock: Clo
     while queue.prune():
         pass
     assert [one.waiting for one in queue.semaphores()] == [1]
+
+
+@pytest.mark.parametrize("call", ["ack_many", "move_many"])
+def test_a_batch_that_is_refused_names_the_message(queue: Session, call: str) -> None:
+    queue.define("shaped", payload_shape={"id": "integer"})
+    for key, payload, to in (("a", {"id": 1}, "shaped"), ("b", 2, "shaped"), ("c", 3, "drained")):
+        queue.push("k", key, payload, route=[to])
+    held = {one.key: one.receipt for one in queue.reserve("k", None, 3)}
+
+    def end(*wanted: str) -> None:
+        if call == "ack_many":
+            queue.ack_many([str(held[key]) for key in wanted])
+        else:
+            to = {"a": "shaped", "b": "shaped", "c": "drained"}
+            queue.move_many([{"receipt": held[key], "to_kind": to[key]} for key in wanted])
+
+    queue.drain("drained")
+    with pytest.raises(InvalidPayload, match='payload of "b"'):
+        end("a", "b")
+    with pytest.raises(Refused, match='to_kind of "c" "drained"'):
+        end("a", "c")
+    assert {state(queue, "k", key) for key in "abc"} == {"reserved"}

@@ -36,9 +36,9 @@ move: begin
     select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
-        call _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
+        call _queue_fail('PQ004', concat('to_kind of "', left(v_key, 40), '"'), in_to_kind, 'takes in nothing while it is drained');
     elseif v_shape is not null then
-        call _queue_check_fit(v_shape, v_payload, 'payload');
+        call _queue_check_fit(v_shape, v_payload, concat('payload of "', left(v_key, 40), '"'));
     end if;
     call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at, v_other_priority, v_other_headers,
         v_attempts, v_max_attempts, v_on_duplicate);

@@ -16,9 +16,9 @@ begin
     select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
-        perform _queue_fail('PQ004', 'to_kind', in_to_kind, 'takes in nothing while it is drained');
+        perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), in_to_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then
-        perform _queue_check_fit(v_shape, v_row.payload, 'payload');
+        perform _queue_check_fit(v_shape, v_row.payload, format('payload of "%s"', left(v_row.p_key, 40)));
     end if;
     v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_row.payload, v_row.payload_bytes,
         case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers', 'headers') else v_row.headers end,
