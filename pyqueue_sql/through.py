@@ -11,6 +11,8 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
+from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
+from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from pyqueue_sql import dialect, through_mysql
@@ -19,6 +21,9 @@ from pyqueue_sql.through_mysql import BUFFERED
 
 Rows: TypeAlias = Sequence[Row]
 
+_OF_ANOTHER = (DuplicatePreparedStatement, InvalidSqlStatementName)
+"""Behind a pooler that shares sessions and knows nothing of prepared statements: this session has those of
+another connection, and ours are elsewhere. The call has not begun."""
 SERVERS = ("postgresql", "mysql", "mariadb")
 
 
@@ -38,8 +43,20 @@ class Way(NamedTuple):
 def _psycopg(connection: Any, call: Call[Any]) -> Rows:
     # not execute() of the connection: its rows are whatever the caller wants them to be
     cursor = connection.cursor(row_factory=tuple_row)
-    rows = cursor.execute(dialect.postgresql_text(call.what), dialect.postgresql_params(call)).fetchall()
-    return dialect.postgresql_rows(call.what, rows)
+    given = dialect.postgresql_text(call.what), dialect.postgresql_params(call)
+    try:
+        cursor.execute(*given)
+    except _OF_ANOTHER:
+        if not _goes_on_unprepared(connection):
+            raise
+        cursor.execute(*given)
+    return dialect.postgresql_rows(call.what, cursor.fetchall())
+
+
+def _goes_on_unprepared(connection: Any) -> bool:
+    """Prepare no statements on this connection any more; returns whether the call can be made again."""
+    connection.prepare_threshold = None
+    return connection.info.transaction_status == TransactionStatus.IDLE
 
 
 def _connection(connection: Any, call: Call[Any]) -> Rows:
@@ -76,7 +93,13 @@ def _django(connection: Any, call: Call[Any]) -> Rows:
 
 async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
     cursor = connection.cursor(row_factory=tuple_row)
-    await cursor.execute(dialect.postgresql_text(call.what), dialect.postgresql_params(call))
+    given = dialect.postgresql_text(call.what), dialect.postgresql_params(call)
+    try:
+        await cursor.execute(*given)
+    except _OF_ANOTHER:
+        if not _goes_on_unprepared(connection):
+            raise
+        await cursor.execute(*given)
     return dialect.postgresql_rows(call.what, await cursor.fetchall())
 
 

@@ -13,14 +13,41 @@ from pyqueue_sql.connect import (
     SHOW_PATH,
     ConnectionFailed,
     check_path,
+    connect_postgresql,
     is_mysql,
     mysql_settings,
     postgresql_settings,
     without_password,
 )
 
+LOOKS = 3
+"""At the backends of two connections: another client may have the one that they would share."""
 _TAKEN = ("host", "port", "user", "password", "unix_socket", "charset", "connect_timeout")
 """By aiomysql under the names that PyMySQL has for them."""
+
+
+def shares_sessions(url: str, schema: str | None) -> bool:
+    """Whether a pooler between here and PostgreSQL gives the same session to several connections.
+
+    Two connections that are open at once have a backend each, and keep it, unless there is one. False where
+    no connection can be made: whoever needs one will say so.
+    """
+    try:
+        with (
+            connect_postgresql(url, schema=schema) as one,
+            connect_postgresql(url, schema=schema) as other,
+        ):
+            backends = [(_backend(one), _backend(other)) for _ in range(LOOKS)]
+    except (ConnectionFailed, psycopg.Error):
+        return False
+    return len(set(backends)) > 1 or backends[0][0] == backends[0][1]
+
+
+def _backend(connection: psycopg.Connection[Any]) -> int:
+    # not info.backend_pid: that is what the pooler said at the beginning
+    found = connection.execute("select pg_backend_pid()", prepare=False).fetchone()
+    assert found is not None
+    return found[0]
 
 
 async def connect_async(url: str, *, schema: str | None = None) -> Any:

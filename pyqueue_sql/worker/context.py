@@ -33,11 +33,13 @@ class Connections:
     Args:
         url: of the database.
         schema: where the queue is, None: as the server has it.
+        shared: whether others may have the same sessions in between, so that nothing is prepared.
     """
 
-    def __init__(self, url: str, schema: str | None) -> None:
+    def __init__(self, url: str, schema: str | None, *, shared: bool = False) -> None:
         self.url = url
         self._schema = schema
+        self._shared = shared
         self._idle: deque[Connection] = deque()
         self._idle_async: deque[Any] = deque()
 
@@ -50,6 +52,8 @@ class Connections:
         connection = self._taken()
         if connection is None:
             connection = connect(self.url, autocommit=False, schema=self._schema, read_committed=True)
+            if self._shared and isinstance(connection, psycopg.Connection):
+                connection.prepare_threshold = None
         try:
             yield connection
             connection.commit()
@@ -67,6 +71,8 @@ class Connections:
             connection = idle if await _is_sound_async(idle) else None
         if connection is None:
             connection = await connect_async(self.url, schema=self._schema)
+            if self._shared and isinstance(connection, psycopg.AsyncConnection):
+                connection.prepare_threshold = None
         try:
             yield connection
             await connection.commit()

@@ -53,7 +53,7 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         self._failed: asyncio.Future[None] = self._loop.create_future()
         self._board = Board(handlers, settings.concurrency, self._tell)
-        self._connections = Connections(settings.url, settings.schema)
+        self._connections = Connections(settings.url, settings.schema, shared=not settings.notify)
         self._runners = Runners(self._board, self._connections, self._stopping)
         waits_there = is_mysql(settings.url) and settings.notify
         listener = Listener(self._hint) if settings.notify and not waits_there else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import platform
 import secrets
@@ -10,10 +11,16 @@ import threading
 from collections.abc import Callable
 from typing import TypedDict, Unpack
 
+from pyqueue_sql.connect import is_mysql
+from pyqueue_sql.worker.connecting import shares_sessions
 from pyqueue_sql.worker.engine import Engine
 from pyqueue_sql.worker.handlers import Handlers
+from pyqueue_sql.worker.link import log
 from pyqueue_sql.worker.processes import Start, supervise, until_stopped
 from pyqueue_sql.worker.settings import Settings
+
+SHARED_POLL_SECONDS = 1.0
+"""Where a pooler keeps a worker from being told, at the most."""
 
 
 class WorkerOptions(TypedDict, total=False):
@@ -27,7 +34,8 @@ class WorkerOptions(TypedDict, total=False):
     poll_seconds: float
     """How often to look without being told that something has come; 15 unless given."""
     notify: bool
-    """Be told. False behind a pooler that shares sessions: then the poll is all there is."""
+    """Be told. False: the poll is all there is. Behind a pooler that shares sessions that is so in any case:
+    a worker finds out, says so, and looks every second."""
     grace_seconds: float
     """How long handlers may go on after `stop`; 30 unless given."""
     heartbeat_seconds: float
@@ -55,6 +63,22 @@ def _settings(url: str, handlers: Handlers, options: WorkerOptions) -> Settings:
     if not handlers:
         raise ValueError("a worker without handlers")
     return settings
+
+
+async def _as_it_can(settings: Settings) -> Settings:
+    """Return the settings without what a pooler that shares sessions makes impossible."""
+    if not settings.notify or is_mysql(settings.url):
+        return settings
+    if not await asyncio.to_thread(shares_sessions, settings.url, settings.schema):
+        return settings
+    seconds = min(settings.poll_seconds, SHARED_POLL_SECONDS)
+    log.warning(
+        "a pooler shares the sessions of the server, so nothing is heard over it: going on without being"
+        " told, with a look every %g s; a connection to the server itself is better, else say notify=False",
+        seconds,
+        extra={"worker": settings.name},
+    )
+    return dataclasses.replace(settings, notify=False, poll_seconds=seconds)
 
 
 class AsyncWorker:
@@ -93,7 +117,7 @@ class AsyncWorker:
             ConnectionFailed: no connection could be made at the start. One that is lost later is made again.
             QueueError: the queue refused what every worker does.
         """
-        engine = Engine(self._settings, self._handlers)
+        engine = Engine(await _as_it_can(self._settings), self._handlers)
         with self._lock:
             self._running = asyncio.get_running_loop(), engine
             for _ in range(min(self._stops, 2)):

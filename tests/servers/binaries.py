@@ -27,7 +27,7 @@ SUITES = {"mysql": "sid"}
 """Where a package is that the system's own sources don't have: a suite of the same archive."""
 
 NEEDED = re.compile(
-    r"\./(usr/)?(s?bin/(mariadbd|mysqld)$|include/mariadb/|lib(64)?/|share/(mysql|mariadb|java)/)"
+    r"\./(usr/)?(s?bin/(mariadbd|mysqld|pgbouncer)$|include/mariadb/|lib(64)?/|share/(mysql|mariadb|java)/)"
 )
 NOT_NEEDED = re.compile(r"/(perl\d?|perl-base|gconv|python\d?)/|mysqld-debug|\.a$")
 
