@@ -25,7 +25,7 @@ class AsyncQueue(Queue[C]):
     # every method returns what this does, so here they return what is to be awaited
     async def _run(self, what: call.Call[T]) -> T:  # pyright: ignore[reportIncompatibleMethodOverride]
         try:
-            rows = await self._execute(self._connection, what)
+            rows = await self._execute(self._connection, self._qualified(what))
         except Exception as error:
             through.fail(error)
         return what.result(rows)

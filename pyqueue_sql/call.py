@@ -6,6 +6,8 @@ Columns are named, because a newer server may answer with more of them.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -71,6 +73,8 @@ class Routine:
     """How many of its last parameters are left to their defaults."""
     scalar: bool = False
     """Whether it answers with one value."""
+    schema: str | None = None
+    """Where it is, None: as the session says."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,6 +88,14 @@ class Relation:
     order: str = ""
     limit: bool = False
     """Whether the last argument is how many rows at most."""
+    schema: str | None = None
+    """Where it is, None: as the session says."""
+
+
+@functools.cache
+def qualified(what: Routine | Relation, schema: str) -> Routine | Relation:
+    """Return the same with the schema, or the database, that it is in."""
+    return dataclasses.replace(what, schema=schema)
 
 
 class Call(NamedTuple, Generic[T]):

@@ -81,8 +81,8 @@ class Queue(Generic[C]):
     application's own transaction, together with what else the application did there, or not at all. That
     holds for a connection of psycopg or PyMySQL, for a connection and a session of SQLAlchemy, with their
     savepoints, and in Django's `atomic`. With `autocommit`, and over an engine, each call is a transaction
-    of its own. The search path of the connection has to lead to the schema that holds the queue; on MariaDB
-    and MySQL its database has to be the one.
+    of its own. Where no `schema` is given the search path of the connection has to lead to the schema that
+    holds the queue; on MariaDB and MySQL its database has to be the one.
 
     On MariaDB and MySQL a call that is a transaction of its own is made again, up to five times, where the
     server ended it as the victim of a deadlock or because a lock didn't come in time (1213, 1205). In a
@@ -105,6 +105,8 @@ class Queue(Generic[C]):
             psycopg2, pg8000, PyMySQL, mysqlclient, MariaDB Connector/Python, …); or `django.db.connection`,
             or one of `django.db.connections`. How rows, cursors, JSON and times are made there doesn't
             matter.
+        schema: where the queue is; on MariaDB and MySQL the database. Calls name it, so nothing hangs on the
+            session, which others may share behind a pooler.
 
     Raises:
         TypeError: it is something else. What isn't known yet (what a session is bound to, the character
@@ -113,8 +115,9 @@ class Queue(Generic[C]):
 
     _ways: ClassVar = through.SYNC
 
-    def __init__(self, connection: C) -> None:
+    def __init__(self, connection: C, *, schema: str | None = None) -> None:
         self._connection = connection
+        self._schema = schema
         self._execute = through.find(connection, self._ways)
 
     @property
@@ -122,9 +125,17 @@ class Queue(Generic[C]):
         """What the calls go through, as it was given."""
         return self._connection
 
+    @property
+    def schema(self) -> str | None:
+        """Where the queue is, None: as the session says."""
+        return self._schema
+
+    def _qualified(self, what: call.Call[T]) -> call.Call[T]:
+        return what if self._schema is None else what._replace(what=call.qualified(what.what, self._schema))
+
     def _run(self, what: call.Call[T]) -> T:
         try:
-            rows = self._execute(self._connection, what)
+            rows = self._execute(self._connection, self._qualified(what))
         except Exception as error:
             through.fail(error)
         return what.result(rows)

@@ -51,33 +51,41 @@ def postgresql_text(what: Shape, style: str = "format") -> str:
     """Return the statement for a driver of PostgreSQL."""
     names = ", ".join(_COLUMNS.get(column.type, "{0}").format(column.name) for column in what.columns)
     if isinstance(what, Relation):
-        return _styled(_select(names, what, "%s::bigint"), style)
+        return _styled(_select(names, what, "%s::bigint", '"'), style)
     arguments = ", ".join(_CASTS.get(one.type, "%s") for one in what.arguments)
-    return _styled(f"select {'*' if what.scalar else names} from {what.name}({arguments})", style)
+    name = _named(what, '"')
+    return _styled(f"select {'*' if what.scalar else names} from {name}({arguments})", style)
 
 
 @functools.cache
 def mysql_text(what: Shape, style: str = "format") -> str:
     """Return the statement for a driver of MariaDB and MySQL."""
     if isinstance(what, Relation):
-        return _styled(_select(", ".join(column.name for column in what.columns), what, "%s"), style)
+        return _styled(_select(", ".join(column.name for column in what.columns), what, "%s", "`"), style)
     # not as the drivers quote bytes: that depends on their settings and on the sql_mode
     given = ["from_base64(%s)" if one.type == "bytes" else "%s" for one in what.arguments]
     given += ["null"] * what.defaults
-    return _styled(f"call {what.name}({', '.join(given)})", style)
+    return _styled(f"call {_named(what, '`')}({', '.join(given)})", style)
+
+
+def _named(what: Shape, quote: str) -> str:
+    """Return the name, with its schema where it has one."""
+    if what.schema is None:
+        return what.name
+    return f"{quote}{what.schema.replace(quote, 2 * quote).replace('%', '%%')}{quote}.{what.name}"
 
 
 def _styled(text: str, style: str) -> str:
+    numbers = itertools.count(1)
     if style == "qmark":
-        return text.replace("%s", "?")
+        return re.sub("%(.)", lambda found: "?" if found[1] == "s" else "%", text)
     if style == "numeric_dollar":
-        numbers = itertools.count(1)
-        return re.sub("%s", lambda _: f"${next(numbers)}", text)
+        return re.sub("%(.)", lambda found: f"${next(numbers)}" if found[1] == "s" else "%", text)
     return text
 
 
-def _select(names: str, what: Relation, rows: str) -> str:
-    text = f"select {names} from {what.name}"
+def _select(names: str, what: Relation, rows: str, quote: str) -> str:
+    text = f"select {names} from {_named(what, quote)}"
     if what.where:
         text += " where " + " and ".join(f"{name} = %s" for name in what.where)
     if what.order:

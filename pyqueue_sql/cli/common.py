@@ -146,8 +146,8 @@ def with_queue(command: Callable[Concatenate[Queue, P], None]) -> Callable[..., 
     @raw_option
     @functools.wraps(command)
     def connected(url: str, schema: str | None, *args: P.args, **kwargs: P.kwargs) -> None:
-        with connect(url, schema=schema) as connection:
-            command(Queue(connection), *args, **kwargs)
+        with connect(url) as connection:
+            command(Queue(connection, schema=schema), *args, **kwargs)
 
     return connected
 

@@ -36,9 +36,10 @@ class Handled:
 class _Same(Connections):
     """In place of connections for transactions, the one that everything goes over."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, schema: str | None) -> None:
         self.url = ""
         self._connection = connection
+        self.schema = schema
 
     @contextmanager
     def transaction(self) -> Generator[Any]:
@@ -76,7 +77,7 @@ def drain(
         RuntimeError: there were more messages.
     """
     chosen = handlers.only([kinds] if isinstance(kinds, str) else kinds or handlers)
-    connections, stopping = _Same(queue.connection), Stopping()
+    connections, stopping = _Same(queue.connection, queue.schema), Stopping()
     handled: list[Handled] = []
     while True:
         taken = [message for kind in chosen for message in queue.reserve(kind, WORKER)]

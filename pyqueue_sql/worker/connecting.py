@@ -10,9 +10,7 @@ import psycopg
 
 from pyqueue_sql.connect import (
     READ_COMMITTED,
-    SHOW_PATH,
     ConnectionFailed,
-    check_path,
     connect_postgresql,
     is_mysql,
     mysql_settings,
@@ -26,17 +24,14 @@ _TAKEN = ("host", "port", "user", "password", "unix_socket", "charset", "connect
 """By aiomysql under the names that PyMySQL has for them."""
 
 
-def shares_sessions(url: str, schema: str | None) -> bool:
+def shares_sessions(url: str) -> bool:
     """Whether a pooler between here and PostgreSQL gives the same session to several connections.
 
     Two connections that are open at once have a backend each, and keep it, unless there is one. False where
     no connection can be made: whoever needs one will say so.
     """
     try:
-        with (
-            connect_postgresql(url, schema=schema) as one,
-            connect_postgresql(url, schema=schema) as other,
-        ):
+        with connect_postgresql(url) as one, connect_postgresql(url) as other:
             backends = [(_backend(one), _backend(other)) for _ in range(LOOKS)]
     except (ConnectionFailed, psycopg.Error):
         return False
@@ -50,7 +45,7 @@ def _backend(connection: psycopg.Connection[Any]) -> int:
     return found[0]
 
 
-async def connect_async(url: str, *, schema: str | None = None) -> Any:
+async def connect_async(url: str) -> Any:
     """Return a new connection of psycopg or aiomysql that isn't in autocommit, and whose transactions are in
     READ COMMITTED; else as `pyqueue_sql.connect.connect`.
 
@@ -58,25 +53,16 @@ async def connect_async(url: str, *, schema: str | None = None) -> Any:
         ConnectionFailed: the server isn't there or doesn't let us in, or aiomysql is missing.
     """
     if is_mysql(url):
-        return await _aiomysql(url, schema)
+        return await _aiomysql(url)
     try:
-        connection = await psycopg.AsyncConnection.connect(
-            autocommit=True, **postgresql_settings(url, schema)
-        )
+        connection = await psycopg.AsyncConnection.connect(**postgresql_settings(url, None))
     except psycopg.OperationalError as error:
         raise ConnectionFailed(without_password(str(error).strip(), url)) from None
-    try:
-        if schema is not None:
-            check_path(await (await connection.execute(SHOW_PATH)).fetchone(), schema)
-        await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
-        await connection.set_autocommit(False)
-    except BaseException:
-        await connection.close()
-        raise
+    await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
     return connection
 
 
-async def _aiomysql(url: str, schema: str | None) -> Any:
+async def _aiomysql(url: str) -> Any:
     try:
         driver = importlib.import_module("aiomysql")
     except ImportError:
@@ -88,7 +74,7 @@ async def _aiomysql(url: str, schema: str | None) -> Any:
     try:
         return await driver.connect(
             **settings,
-            db=schema or given.get("database"),
+            db=given.get("database"),
             ssl=_tls(given),
             autocommit=False,
             init_command=READ_COMMITTED,

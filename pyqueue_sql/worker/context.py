@@ -38,7 +38,7 @@ class Connections:
 
     def __init__(self, url: str, schema: str | None, *, shared: bool = False) -> None:
         self.url = url
-        self._schema = schema
+        self.schema = schema
         self._shared = shared
         self._idle: deque[Connection] = deque()
         self._idle_async: deque[Any] = deque()
@@ -51,7 +51,7 @@ class Connections:
         """Give a connection, in a transaction that is committed at the end."""
         connection = self._taken()
         if connection is None:
-            connection = connect(self.url, autocommit=False, schema=self._schema, read_committed=True)
+            connection = connect(self.url, autocommit=False, read_committed=True)
             if self._shared and isinstance(connection, psycopg.Connection):
                 connection.prepare_threshold = None
         try:
@@ -70,7 +70,7 @@ class Connections:
             idle = self._idle_async.popleft()
             connection = idle if await _is_sound_async(idle) else None
         if connection is None:
-            connection = await connect_async(self.url, schema=self._schema)
+            connection = await connect_async(self.url)
             if self._shared and isinstance(connection, psycopg.AsyncConnection):
                 connection.prepare_threshold = None
         try:
@@ -185,7 +185,7 @@ class Context(_Context):
             Lost: at the end of the block, where somebody else has the message by now; all was rolled back.
         """
         with self._connections.transaction() as connection:
-            queue = Queue(connection)
+            queue = Queue(connection, schema=self._connections.schema)
             yield queue
             self._check(queue.ack(self._delivery.receipt))
         self._delivery.is_acked = True
@@ -198,7 +198,7 @@ class AsyncContext(_Context):
     async def transaction(self) -> AsyncGenerator[AsyncQueue[Any]]:
         """Give an async queue; else it is as that of `Context`. On MariaDB and MySQL it needs aiomysql."""
         async with self._connections.async_transaction() as connection:
-            queue = AsyncQueue(connection)
+            queue = AsyncQueue(connection, schema=self._connections.schema)
             yield queue
             self._check(await queue.ack(self._delivery.receipt))
         self._delivery.is_acked = True

@@ -11,10 +11,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
+from pyqueue_sql.client import Queue
 from pyqueue_sql.connect import connect, is_mysql
 from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.context import Connections, Stopping
@@ -28,9 +29,6 @@ from pyqueue_sql.worker.settling import GIVE_BACK
 from pyqueue_sql.worker.taking import Taker
 from pyqueue_sql.worker.upkeep import Upkeep, hear_warnings
 from pyqueue_sql.worker.watching import Listener
-
-if TYPE_CHECKING:
-    from pyqueue_sql.connect import Connection
 
 SETTLING = "pyqueue-settle"
 GIVE_UP_SECONDS = 5.0
@@ -178,21 +176,22 @@ class Engine:
             self._failed.exception()  # what failed while all ended isn't asked for any more
         log.info("stopped", extra={"worker": self._settings.name, **self._finisher.counts})
 
-    def _connect(self) -> Connection:
-        connection = connect(self._settings.url, schema=self._settings.schema, read_committed=True)
+    def _connect(self) -> Queue[Any]:
+        connection = connect(self._settings.url, read_committed=True)
         hear_warnings(connection)
         if isinstance(connection, psycopg.Connection) and not self._settings.notify:
             connection.prepare_threshold = None  # behind a pooler another session may be asked for it
-        return connection
+        return Queue(connection, schema=self._settings.schema)
 
-    def _connect_to_reserve(self) -> Connection:
+    def _connect_to_reserve(self) -> Queue[Any]:
         """Open a connection whose commits don't wait for the disk: what a crash of the server undoes of them
         is that a message is held, and it is handed out again."""
-        connection = self._connect()
+        queue = self._connect()
+        connection: Any = queue.connection
         is_own = self._settings.notify  # else others may share the session
         if is_own and isinstance(connection, psycopg.Connection):
             connection.execute("set synchronous_commit = off")
-        return connection
+        return queue
 
     def _opened(self, _: object) -> None:
         self._loop.call_soon_threadsafe(self._keeper.doubt)

@@ -16,7 +16,6 @@ from pyqueue_sql.worker.watching import KINDS_A_CALL
 
 if TYPE_CHECKING:
     from pyqueue_sql.client import Queue
-    from pyqueue_sql.connect import Connection
     from pyqueue_sql.models import Heartbeat, Listening
     from pyqueue_sql.worker.board import Board, Delivery
     from pyqueue_sql.worker.settings import Settings
@@ -48,7 +47,7 @@ class Keeper:
         board: Board,
         kinds: Sequence[str],
         ending: Ending,
-        connect: Callable[[], Connection],
+        connect: Callable[[], Queue[Any]],
         listener: Listener | None,
         on_open: Callable[[], None],
     ) -> None:

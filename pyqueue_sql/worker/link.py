@@ -13,7 +13,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -22,9 +22,6 @@ from pyqueue_sql.client import Queue
 from pyqueue_sql.connect import ConnectionFailed
 from pyqueue_sql.errors import QueueError
 from pyqueue_sql.worker.pace import Backoff
-
-if TYPE_CHECKING:
-    from pyqueue_sql.connect import Connection
 
 T = TypeVar("T")
 Job = tuple[Callable[[], Any], "asyncio.Future[Any]"]
@@ -57,7 +54,7 @@ class Link:
 
     Args:
         name: what it is for.
-        connect: opens a connection in autocommit.
+        connect: opens a connection in autocommit, and returns the queue over it.
         ending: when to give up.
         on_open: called in the thread with each new connection.
         on_notify: called in the event loop with the channel and the payload of each notification, and with
@@ -67,7 +64,7 @@ class Link:
     def __init__(
         self,
         name: str,
-        connect: Callable[[], Connection],
+        connect: Callable[[], Queue[Any]],
         ending: Ending,
         on_open: Callable[[Queue[Any]], object] | None = None,
         on_notify: Callable[[str | None, str], None] | None = None,
@@ -169,8 +166,8 @@ class Link:
 
     def _opened(self) -> Queue[Any]:
         if self._queue is None:
-            connection = self._connect()
-            queue = Queue(connection)
+            queue = self._connect()
+            connection = queue.connection
             try:
                 if isinstance(connection, psycopg.Connection) and self._on_notify is not None:
                     connection.add_notify_handler(self._heard)

@@ -69,7 +69,7 @@ async def _as_it_can(settings: Settings) -> Settings:
     """Return the settings without what a pooler that shares sessions makes impossible."""
     if not settings.notify or is_mysql(settings.url):
         return settings
-    if not await asyncio.to_thread(shares_sessions, settings.url, settings.schema):
+    if not await asyncio.to_thread(shares_sessions, settings.url):
         return settings
     seconds = min(settings.poll_seconds, SHARED_POLL_SECONDS)
     log.warning(

@@ -118,9 +118,10 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
     )
     (home / "users.sql").chmod(0o600)
     command = [*binaries.command, f"--datadir={home / 'data'}", f"--log-error={home / 'log'}"]
-    command += ["--user=root"] if os.getuid() == 0 else []
+    # at its start a MariaDB removes the temporary tables of others from a folder that they share
+    command += [f"--tmpdir={home}", *(["--user=root"] if os.getuid() == 0 else [])]
     serve = [*command, *settings, f"--port={port}", f"--socket={home / 's'}", f"--pid-file={home / 'pid'}"]
-    serve += [f"--tmpdir={home}", f"--init-file={home / 'users.sql'}", *(OF_MYSQL if name == "mysql" else ())]
+    serve += [f"--init-file={home / 'users.sql'}", *(OF_MYSQL if name == "mysql" else ())]
     steps = [first_step(command, binaries, home), {"command": serve, "input": None}]
     process = subprocess.Popen(
         [sys.executable, "-I", keeper.__file__],

@@ -86,7 +86,7 @@ def test_tls_of_transactions_of_coroutines(
 
     monkeypatch.setattr(aiomysql, "connect", connect)
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", lambda *_: None)
-    asyncio.run(connect_async(f"mysql://user:secret@127.0.0.1:1/none?{parameters}", schema="other"))
+    asyncio.run(connect_async(f"mysql://user:secret@127.0.0.1:1/other?{parameters}"))
     assert given["db"] == "other"
     context = given["ssl"]
     assert (context and context.verify_mode) == mode

@@ -33,7 +33,7 @@ class Away:
         self.failures -= 1
         if self.failures >= 0:
             raise ConnectionFailed("nobody is there")
-        return connect(self.url)
+        return Queue(connect(self.url))
 
 
 @pytest.mark.servers("postgresql")
@@ -42,7 +42,7 @@ def test_what_comes_with_an_answer_is_heard_as_well(harness: Harness, queue: Ses
         heard: asyncio.Queue[tuple[str | None, str]] = asyncio.Queue()
         link = Link(
             "test",
-            lambda: connect(harness.url),
+            lambda: Queue(connect(harness.url)),
             Ending(),
             on_notify=lambda channel, payload: heard.put_nowait((channel, payload)),
         )
@@ -67,7 +67,7 @@ def test_a_listening_connection_that_is_lost_says_so(harness: Harness, queue: Se
         heard: asyncio.Queue[str | None] = asyncio.Queue()
         link = Link(
             "test",
-            lambda: connect(harness.url),
+            lambda: Queue(connect(harness.url)),
             Ending(),
             on_notify=lambda channel, _: heard.put_nowait(channel),
         )
@@ -83,7 +83,7 @@ def test_a_listening_connection_that_is_lost_says_so(harness: Harness, queue: Se
 
 def test_what_the_queue_refuses_is_not_tried_again(harness: Harness) -> None:
     async def run() -> None:
-        link = Link("test", lambda: connect(harness.url), Ending())
+        link = Link("test", lambda: Queue(connect(harness.url)), Ending())
         with pytest.raises(InvalidParameter):
             await link.call(lambda queue: queue.reserve(""))
         assert await link.call(lambda queue: queue.reserve("mail")) == []
@@ -119,7 +119,7 @@ def test_what_never_worked_is_not_tried_for_ever(harness: Harness) -> None:
             cursor.execute("select no_such_column from no_such_table")
 
     async def run() -> None:
-        link = Link("test", lambda: connect(harness.url), Ending())
+        link = Link("test", lambda: Queue(connect(harness.url)), Ending())
         with pytest.raises(Exception, match="no_such_table"):
             await link.call(wrong)
         await link.close()
@@ -136,13 +136,13 @@ def test_a_wait_ends_that_was_stopped_while_its_connection_was_being_opened(
     def connect_slowly() -> Any:
         opening.set()
         assert opened.wait(PATIENCE_SECONDS)
-        return connect(harness.url)
+        return Queue(connect(harness.url))
 
     async def run() -> None:
         ending = Ending()
         link, other = (
             Link("wait", connect_slowly, ending),
-            Link("other", lambda: connect(harness.url), ending),
+            Link("other", lambda: Queue(connect(harness.url)), ending),
         )
         waiter = Waiter(link, ["mail"], 300, lambda *_: None)
         waiter.want(["mail"], lambda _: None)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
-from pyqueue_sql import AsyncQueue, Message, Queue
+from pyqueue_sql import AsyncQueue, Message, Queue, migrate
+from pyqueue_sql.cli import main
 from pyqueue_sql.worker import Context, Handlers
 from pyqueue_sql.worker.connecting import shares_sessions
 from tests.servers.pooler import pgbouncer
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 pytestmark = [pytest.mark.servers("postgresql"), pytest.mark.slow]
+SCHEMA = 'another "100%s" one'
 CALLS = 60
 CLIENTS = 6
 
@@ -37,10 +41,10 @@ def pooled(harness: Harness) -> Iterator[str]:
 
 
 def test_a_pooler_is_told_from_the_server(harness: Harness, pooled: str) -> None:
-    assert shares_sessions(pooled, None)
-    assert not shares_sessions(harness.url, None)
+    assert shares_sessions(pooled)
+    assert not shares_sessions(harness.url)
     with pgbouncer(harness.url, pool_mode="session") as url:
-        assert not shares_sessions(url, None)
+        assert not shares_sessions(url)
 
 
 def test_a_worker_says_so_once_and_goes_on(
@@ -102,3 +106,46 @@ def test_so_do_those_of_coroutines(queue: Session, pooled: str) -> None:
 
     asyncio.run(all_())
     assert {one.popped_total for one in queue.stats() if one.kind.startswith("a")} == {CALLS}
+
+
+@pytest.fixture
+def elsewhere(harness: Harness) -> Iterator[str]:
+    """A pooler that drops startup options, before a database with the queue in a schema of its own."""
+    migrate.upgrade(harness.url, schema=SCHEMA)
+    try:
+        with pgbouncer(harness.url, ignore_startup_parameters="options") as url:
+            yield url
+    except UnavailableError as error:
+        pytest.skip(str(error))
+
+
+def test_calls_name_the_schema_and_so_does_the_command_line(queue: Session, elsewhere: str) -> None:
+    queue.push("mail", "not this one", 1)
+    for args in (["push", "mail", "2", "--key", "k"], ["reserve", "mail"]):
+        done = CliRunner().invoke(main, [*args, "--url", elsewhere, "--schema", SCHEMA])
+        assert (done.exit_code, json.loads(done.stdout)["key"]) == (0, "k"), done.output
+    with psycopg.connect(elsewhere, autocommit=True) as connection:
+        assert [one.key for one in Queue(connection, schema=SCHEMA).peek("mail", 9)] == ["k"]
+        assert [one.key for one in Queue(connection).peek("mail", 9)] == ["not this one"]
+
+
+def test_so_does_a_worker(queue: Session, elsewhere: str) -> None:
+    queue.push("mail", "not this one", 1)
+    handlers, done = Handlers(), list[str]()
+
+    @handlers.on("mail")
+    def _(message: Message, context: Context) -> None:
+        with context.transaction() as own:
+            own.push("next", message.key, 1)
+            done.append(message.key)
+
+    with psycopg.connect(elsewhere, autocommit=True) as connection:
+        own = Queue(connection, schema=SCHEMA)
+        own.push("mail", "k", 1)
+        running = Workers(elsewhere).start(handlers, schema=SCHEMA)
+        until(lambda: done == ["k"])
+        running.stop()
+        running.join()
+        assert [one.key for one in own.peek("next", 9)] == ["k"]
+        assert own.stats("mail")[0].acked_total == 1
+    assert [one.key for one in queue.peek("mail", 9)] == ["not this one"]

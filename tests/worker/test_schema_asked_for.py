@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 
 from pyqueue_sql.connect import ConnectionFailed, connect
-from pyqueue_sql.worker.connecting import connect_async
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Harness
@@ -44,14 +42,3 @@ def test_who_would_be_in_another_is_not_let_in(harness: Harness, monkeypatch: py
         connect(harness.url, schema=SCHEMA)
     assert not raised.value.away
     connect(harness.url).close()
-
-
-def test_nor_is_a_coroutine(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run(schema: str | None) -> None:
-        await (await connect_async(harness.url, schema=schema)).close()
-
-    asyncio.run(run(SCHEMA))
-    _without_options(monkeypatch, psycopg.AsyncConnection)
-    with pytest.raises(ConnectionFailed, match="ignores startup parameters"):
-        asyncio.run(run(SCHEMA))
-    asyncio.run(run(None))
