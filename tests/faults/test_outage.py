@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,9 +13,12 @@ import pytest
 from pyqueue_sql import Message, Queue
 from pyqueue_sql.connect import connect
 from pyqueue_sql.worker import Handlers, Worker
+from tests.faults.pairs import Pair
 from tests.worker.helpers import Running, until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.faults.restarts import Restartable
 
 WORKERS = 4
@@ -34,6 +39,18 @@ def test_living_workers_lose_nothing_while_the_database_is_away(
     restarted: Restartable, notify: bool, crash: bool
 ) -> None:
     url = restarted.database("outage")
+    strike_at_workers(url, lambda: restarted.restart(crash=crash, away=AWAY_SECONDS), notify=notify)
+
+
+@pytest.mark.servers("postgresql")
+@pytest.mark.parametrize("notify", [True, False], ids=["by session", "by heartbeat"])
+def test_nor_while_a_standby_takes_over(notify: bool) -> None:
+    with tempfile.TemporaryDirectory(prefix="pyqueue-pair-") as folder, Pair(Path(folder)) as pair:
+        strike_at_workers(pair.database("outage"), lambda: pair.fail_over(AWAY_SECONDS), notify=notify)
+
+
+def strike_at_workers(url: str, strike: Callable[[], None], *, notify: bool) -> None:
+    """Let workers hold messages while something befalls the server, and see that they end each, once."""
     handlers, lock, go_on = Handlers(), threading.Lock(), threading.Event()
     began, ended = list[str](), list[str]()
 
@@ -65,7 +82,7 @@ def test_living_workers_lose_nothing_while_the_database_is_away(
     try:
         until(lambda: len(began) == WORKERS * EACH)
         time.sleep(FLUSHED_SECONDS)
-        restarted.restart(crash=crash, away=AWAY_SECONDS)
+        strike()
         with connect(url) as connection:
             queue = Queue(connection)
             # one that takes nothing is there before the others, and asks who is dead
