@@ -6,7 +6,7 @@ import threading
 import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Harness, Session
+
+T = TypeVar("T")
 
 CONSUMERS = 4
 LINES = 12
@@ -177,20 +179,27 @@ def until_no_deadlock(harness: Harness, call: Callable[[], Any]) -> Any:
                 raise
 
 
-def test_calls_of_all_sorts_on_the_same_lines_do_not_deadlock(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
+def test_calls_of_all_sorts_on_the_same_lines_do_not_deadlock(queue: Session, connect: Connect) -> None:
     names = [f"o{line}" for line in range(6)]
     sessions = [connect() for _ in range(5)]
     done: list[int] = []
+    deadlocks: list[str] = []
 
     def go(number: int) -> None:
         chance = chance_of(number)
         session = sessions[number]
 
+        def made(call: Callable[..., T], *values: Any, **options: Any) -> T:
+            while True:
+                try:
+                    return call(*values, **options)
+                except Exception as error:
+                    if "deadlock" not in str(error).lower():
+                        raise
+                    deadlocks.append(str(error))
+
         def reserve(kind: str) -> list[str]:
-            # PostgreSQL's SKIP LOCKED can wait all the same, for the newer version of a row
-            return receipts(until_no_deadlock(harness, lambda: session.reserve(kind, None, 4)))
+            return receipts(made(session.reserve, kind, None, 4))
 
         for step in range(40):
             lines = chance.sample(names, 4)
@@ -200,31 +209,28 @@ def test_calls_of_all_sorts_on_the_same_lines_do_not_deadlock(
                     {"key": f"{line}-{chance.randrange(6)}", "payload": 0, "order_key": line}
                     for line in lines
                 ]
-                session.push_many("work", batch)
+                made(session.push_many, "work", batch)
             elif choice == 2:
-                session.push_many(
-                    "work",
-                    [{"key": f"{line}-{step % 6}", "payload": 1} for line in lines],
-                    on_duplicate="replace",
-                )
+                batch = [{"key": f"{line}-{step % 6}", "payload": 1} for line in lines]
+                made(session.push_many, "work", batch, on_duplicate="replace")
             elif choice == 3:
-                session.ack_many(reserve("work"))
+                made(session.ack_many, reserve("work"))
             elif choice == 4:
-                until_no_deadlock(harness, lambda: session.pop("work", 3))
+                made(session.pop, "work", 3)
             elif choice == 5:
-                held = reserve("work")
-                session.move_many([{"receipt": one, "to_kind": "other"} for one in held])
-                held = reserve("other")
-                session.move_many([{"receipt": one, "to_kind": "work"} for one in held])
+                for kind, to in (("work", "other"), ("other", "work")):
+                    moves = [{"receipt": one, "to_kind": to} for one in reserve(kind)]
+                    made(session.move_many, moves)
             else:
-                held = reserve("work")
-                session.nack_many(held, final=chance.random() < 0.5)
-                session.redrive("work.dead")
-                session.remove("work", f"{lines[0]}-{step % 6}")
+                made(session.nack_many, reserve("work"), final=chance.random() < 0.5)
+                made(session.redrive, "work.dead")
+                made(session.remove, "work", f"{lines[0]}-{step % 6}")
         done.append(number)
 
     together([lambda number=number: go(number) for number in range(5)])
     assert len(done) == 5
+    # PostgreSQL's SKIP LOCKED waits now and then all the same, see docs/adr/0008-order.md: in one run of 200 once
+    assert len(deadlocks) <= 1, deadlocks
     for kind in ("work", "other"):
         empty(queue, kind)
 

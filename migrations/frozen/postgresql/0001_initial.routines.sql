@@ -1628,7 +1628,7 @@ declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_put record;
 begin
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             -- rows are locked before keys are put in, everywhere
             perform _queue_line(in_kind, array[in_order], array[in_key], in_on_duplicate <> 'ignore', false);
@@ -1642,7 +1642,7 @@ begin
             outcome := v_put.outcome;
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;
@@ -2239,7 +2239,7 @@ declare
     v_keys text[];
     v_outcomes text[];
 begin
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
             from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
@@ -2247,7 +2247,7 @@ begin
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;
@@ -3227,11 +3227,11 @@ begin
     then
         return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
     end if;
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;
@@ -5914,7 +5914,7 @@ begin
         perform _queue_wake(in_kind, null);
         return;
     end if;
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             perform _queue_lock_batch(in_kind, in_messages, in_options);
             for v_message in
@@ -5955,7 +5955,7 @@ begin
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;
@@ -7849,7 +7849,7 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             went := 0;
             stayed := 0;
@@ -7905,7 +7905,7 @@ begin
             perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;

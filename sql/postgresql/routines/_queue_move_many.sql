@@ -8,11 +8,11 @@ begin
     then
         return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
     end if;
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;

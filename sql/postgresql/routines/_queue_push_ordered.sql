@@ -5,7 +5,7 @@ declare
     v_keys text[];
     v_outcomes text[];
 begin
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
             from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
@@ -13,7 +13,7 @@ begin
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;

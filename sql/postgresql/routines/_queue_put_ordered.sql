@@ -5,7 +5,7 @@ declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_put record;
 begin
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             -- rows are locked before keys are put in, everywhere
             perform _queue_line(in_kind, array[in_order], array[in_key], in_on_duplicate <> 'ignore', false);
@@ -19,7 +19,7 @@ begin
             outcome := v_put.outcome;
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;

@@ -33,7 +33,7 @@ begin
         perform _queue_wake(in_kind, null);
         return;
     end if;
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             perform _queue_lock_batch(in_kind, in_messages, in_options);
             for v_message in
@@ -74,7 +74,7 @@ begin
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;

@@ -15,7 +15,7 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
             went := 0;
             stayed := 0;
@@ -71,7 +71,7 @@ begin
             perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and not v_own then raise; end if;
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
 end $$;
