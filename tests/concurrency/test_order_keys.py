@@ -229,7 +229,7 @@ def test_calls_of_all_sorts_on_the_same_lines_do_not_deadlock(queue: Session, co
 
     together([lambda number=number: go(number) for number in range(5)])
     assert len(done) == 5
-    # PostgreSQL's SKIP LOCKED waits now and then all the same, see docs/adr/0008-order.md: in one run of 200 once
+    # SKIP LOCKED itself waits now and then, see docs/adr/0008-order.md: one in 200 runs
     assert len(deadlocks) <= 1, deadlocks
     for kind in ("work", "other"):
         empty(queue, kind)
