@@ -29,7 +29,10 @@ NOT_OF_A_QUEUE = {"queue_now", "queue_time", "queue_timestamp"}
 
 TESTED_APART = {"queue_wait", "queue_listen", "queue_heartbeat", "queue_reap"} | {
     *(f"queue_stage_{verb}" for verb in ("begin", "publish", "abort")),
-    *(f"queue_stream_{verb}" for verb in ("ready", "plan", "reserve", "renew", "extend", "done", "commit")),
+    *(
+        f"queue_stream_{verb}"
+        for verb in ("ready", "plan", "reserve", "renew", "extend", "done", "commit", "forget")
+    ),
 }
 """Those that wait write nothing; workers, whom any reserve may reap by the way, are in test_reaping; batches
 are in tests/conformance/test_batches.py and tests/spark."""
