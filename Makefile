@@ -1,8 +1,10 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest mission mutants test-pythons test-versions bench bench-quick lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest mission mutants test-pythons test-versions bench bench-quick docs lint clean
 .DELETE_ON_ERROR:
+# each process of a test would compile the package anew, and each of pytest all tests
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?=
 BENCH_ARGS ?=
@@ -11,11 +13,12 @@ MISSION_ARGS ?=
 MUTANTS_ARGS ?=
 SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
+PROCESSES ?= auto
 PYTHONS ?=
 VERSIONS ?=
 SERVER ?=
 # as many processes as cores, each with servers of its own; what is quick comes first
-TEST_OPTIONS = -n auto --dist loadgroup --no-loadscope-reorder --progress $(addprefix --server=,$(SERVER))
+TEST_OPTIONS = -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder --progress $(addprefix --server=,$(SERVER))
 PINNED := pyproject.toml requirements/constraints.txt requirements/make-venv.sh
 
 ifneq ($(PYTHON),)
@@ -45,7 +48,7 @@ test-rest: .venv/installed ## what `make test` leaves out of that; VERSIONS="14 
 	@.venv/bin/python -m tests.versions $(or $(VERSIONS),14 17 mariadb-11.8)
 	@PYQUEUE_TEST_LARGE=1 .venv/bin/python -m pytest $(TEST_OPTIONS) -m "long or large" $(TEST_ARGS)
 
-test-pythons: .venv/installed ## unit tests and scenarios on the oldest Python promised and on the newest; PYTHONS="/usr/bin/python3"
+test-pythons: .venv/installed ## unit tests and scenarios on the oldest Python promised and on the newest; PYTHONS="/usr/bin/python3", or --quick
 	@.venv/bin/python -m tests.pythons $(PYTHONS)
 
 mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="-n 2 --server mysql"
@@ -63,14 +66,21 @@ bench: .venv/bench ## what it costs, beside its peers, on every server there is;
 bench-quick: .venv/bench ## the same on PostgreSQL in under five minutes: small, and once each; BENCH_ARGS="--server mysql"
 	@.venv/bin/python -m bench --quick $(BENCH_ARGS)
 
-lint: .venv/linters ## formatting, lint and types of the Python, lint of the migrations
+docs: .venv/docs ## the documentation as a site, site/index.html; a link that leads nowhere is an error
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+lint: .venv/linters ## formatting, lint and types of the Python, of the migrations, the prose and its links, size of the house
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/pyright
+	@.venv/bin/python -m tools.house
+	@.venv/bin/python -m tools.prose
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
 	@set -- migrations/frozen/postgresql/*.up.sql; test ! -e "$$1" || .venv/bin/squawk "$$@"
 
 clean: ## remove what was installed and cached
-	rm -rf .venv dist .pytest_cache .ruff_cache
+	rm -rf .venv dist site .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/installed: $(PINNED)
@@ -90,4 +100,8 @@ clean: ## remove what was installed and cached
 
 .venv/linters: .venv/installed
 	@PYTHON="$(PYTHON)" requirements/make-venv.sh lint
+	@touch $@
+
+.venv/docs: .venv/demo
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh docs
 	@touch $@

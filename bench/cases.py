@@ -10,6 +10,7 @@ POSTGRESQL: tuple[str, ...] = (
     "bench.postgresql.push",
     "bench.postgresql.push_many",
     "bench.postgresql.one_by_one",
+    "bench.postgresql.next",
     "bench.postgresql.batches",
     "bench.postgresql.inbox",
     "bench.postgresql.wal",
@@ -28,6 +29,7 @@ POSTGRESQL: tuple[str, ...] = (
 )
 INNODB: tuple[str, ...] = (
     "bench.innodb.lifecycle",
+    "bench.innodb.next",
     "bench.innodb.push",
     "bench.innodb.inbox",
     "bench.innodb.redo",

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
-from pyqueue_sql import migrate
-from pyqueue_sql.connect import connect, is_mysql
+from pyqueue_sql.calls.connect import connect, is_mysql
 from pyqueue_sql.embedded import start_server
+from pyqueue_sql.schema import migrate
 from tests.servers.starting import start
 
 NAMES = ("postgresql", "mariadb", "mysql")

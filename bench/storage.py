@@ -24,7 +24,7 @@ from psycopg.types.json import Jsonb
 
 from pyqueue_sql.embedded import start_server
 from pyqueue_sql.embedded.server import wheel_bin_dir
-from pyqueue_sql.migrate import upgrade
+from pyqueue_sql.schema.migrate import upgrade
 
 HERE = Path(__file__).parent / "storage" / "postgresql"
 DESIGNS = ("floor", "pgmq", "a", "b", "c", "e", "pyqueue")
@@ -32,7 +32,7 @@ TABLES = {
     "floor": "floor.queue",
     "pgmq": "pgmq.q_storage",
     "b": "b.message, b.ready, b.hold",
-    "pyqueue": "pyqueue.delayed_queue, pyqueue.queue_count, pyqueue.queue_hint, pyqueue.queue_hold",
+    "pyqueue": "pyqueue.delayed_queue, pyqueue.queue_count, pyqueue.queue_cursor, pyqueue.queue_hold",
 }
 IDS = {"pgmq": "msg_id", "floor": "id"}
 

@@ -1,9 +1,8 @@
-"""How Alembic runs our revisions alone: `pyqueue_sql.migrate` opens the transaction and says where."""
+"""How Alembic runs our revisions alone: `pyqueue_sql.schema.migrate` opens the transaction and says where."""
 
 from alembic import context
 
-from pyqueue_sql.release import print_optional
-from pyqueue_sql.revision import OURS, VERSION_TABLE, enter, execute
+from pyqueue_sql.schema.revision import OURS, VERSION_TABLE, enter, execute, print_optional
 
 schema = context.config.attributes["schema"]
 to_base = context.get_revision_argument() is None

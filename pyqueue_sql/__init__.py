@@ -1,12 +1,15 @@
 """A delayed message queue inside the database: this is its thin Python client."""
 
-from pyqueue_sql.aio import AsyncQueue
-from pyqueue_sql.client import Queue
+from pyqueue_sql.calls.aio import AsyncQueue
+from pyqueue_sql.calls.client import Queue
+from pyqueue_sql.calls.options import UNSET
+from pyqueue_sql.calls.results import EndedBadly, NotKept, wait_for_result, wait_for_result_async
 from pyqueue_sql.errors import (
     InvalidOption,
     InvalidParameter,
     InvalidPayload,
     InvalidReceipt,
+    Lost,
     MigrationError,
     QueueError,
     Refused,
@@ -36,12 +39,12 @@ from pyqueue_sql.models import (
     to_datetime,
     to_microseconds,
 )
-from pyqueue_sql.options import UNSET
 
 __all__ = [
     "UNSET",
     "AsyncQueue",
     "Ended",
+    "EndedBadly",
     "Event",
     "Group",
     "Grouped",
@@ -52,8 +55,10 @@ __all__ = [
     "InvalidReceipt",
     "Kind",
     "Listening",
+    "Lost",
     "Message",
     "MigrationError",
+    "NotKept",
     "Outcome",
     "Pushed",
     "Queue",
@@ -72,4 +77,6 @@ __all__ = [
     "WorkerState",
     "to_datetime",
     "to_microseconds",
+    "wait_for_result",
+    "wait_for_result_async",
 ]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from pyqueue_sql.release import names
-from pyqueue_sql.revision import DIALECTS, MIGRATIONS, SEPARATOR, VERSION_TABLE
+from pyqueue_sql.schema.frozen import DIALECTS, MIGRATIONS, SEPARATOR
+from pyqueue_sql.schema.release import names
+from pyqueue_sql.schema.revision import VERSION_TABLE
 
 MARK = "(pyqueue_sql)"
 """The end of the comment of each of our tables."""

@@ -58,11 +58,18 @@ class InvalidReceipt(QueueError):
     errno = 31005
 
 
+class Lost(QueueError):
+    """Receipts were lost, in a `next` with `lost="error"`. (Elsewhere that is an outcome, not an error.)"""
+
+    sqlstate = "PQ006"
+    errno = 31006
+
+
 class MigrationError(QueueError):
     """The schema can't be installed or changed here."""
 
 
-_CAUSES = (InvalidParameter, InvalidOption, InvalidPayload, Refused, InvalidReceipt)
+_CAUSES = (InvalidParameter, InvalidOption, InvalidPayload, Refused, InvalidReceipt, Lost)
 _BY_SQLSTATE: dict[str, type[QueueError]] = {
     **{cause.sqlstate: cause for cause in _CAUSES},
     # raised by the server while it reads an argument, before the routine has it

@@ -290,6 +290,8 @@ class Stats:
     moved_total: int
     dead_total: int
     expired_total: int
+    lost_total: int
+    """How many receipts `next` was given for it that were lost."""
     draining: bool
     """Whether it takes nothing in."""
 

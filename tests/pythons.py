@@ -1,8 +1,9 @@
 """Runs the unit tests and scenarios on the oldest and the newest Python: python -m tests.pythons [PYTHON…]
 
-Interpreters are those named, else the oldest and the newest of PATH, /usr/bin and ~/.pyenv. Each has a
-virtual environment of its own below .venv/pythons. That the promised version, or a newer one, isn't there is
-said loudly, and fails the run where PYQUEUE_TEST_REQUIRE names it ("3.11 3.14").
+Interpreters are those named, else the oldest and the newest of PATH, /usr/bin and ~/.pyenv; with --quick the
+oldest alone, unless it is the one that runs this. Each has a virtual environment of its own below
+.venv/pythons. That the promised version, or a newer one, isn't there is said loudly, and fails the run where
+PYQUEUE_TEST_REQUIRE names it ("3.11 3.14").
 """
 
 from __future__ import annotations
@@ -21,17 +22,21 @@ PLACE = ROOT / ".venv" / "pythons"
 PROMISED, NEWEST = (3, 11, 0), (3, 14)
 SUITES = ("tests/unit", "tests/conformance/test_a_nedelcu.py")
 EXTRAS = "embedded,demo,test"
+PROCESSES = ("-n", "auto", "--dist=loadgroup", "--no-loadscope-reorder")
 PINS = "requirements/constraints.txt"
+
+QUICK = "--quick"
 
 Version = tuple[int, ...]
 
 
-def main(named: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run the tests on each and print a line for each; returns the exit status."""
+    named = [one for one in arguments if one != QUICK]
     found = candidates(named)
     lines = missing(found) if not named else []
     failed = False
-    for version in found if named else sorted({min(found), max(found)}) if found else []:
+    for version in chosen(found, named, QUICK in arguments):
         good, line = run(version, found[version])
         failed |= not good
         lines.append(line)
@@ -40,6 +45,13 @@ def main(named: list[str]) -> int:
     required = os.environ.get(REQUIRE, "")
     left_out = [line for line in lines if "LEFT OUT" in line]
     return int(failed or any(re.search(rf"\b{line.split()[1][:4]}\b", required) for line in left_out))
+
+
+def chosen(found: dict[Version, str], named: list[str], quick: bool) -> list[Version]:
+    """Return on which of those that were found the tests are to run."""
+    if quick and found:
+        return [version for version in (min(found),) if version != sys.version_info[:3]]
+    return list(found) if named else sorted({min(found), max(found)}) if found else []
 
 
 def candidates(named: list[str]) -> dict[Version, str]:
@@ -112,6 +124,7 @@ def run(version: Version, program: str) -> tuple[bool, str]:
             "no:cacheprovider",
             "--color=no",
             "--server=postgresql",
+            *PROCESSES,
             *SUITES,
         ],
     ]

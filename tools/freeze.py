@@ -18,11 +18,11 @@ from pglast import parse_sql
 from pglast.enums import FunctionParameterMode
 from pglast.stream import RawStream
 
-from pyqueue_sql.revision import DIALECTS, MIGRATIONS, SEPARATOR
-from tools import freeze_mysql
+from pyqueue_sql.schema.frozen import DIALECTS, MIGRATIONS, SEPARATOR
+from tools import freeze_mysql, headers, house
+from tools.house import LIVE
 from tools.index import index
 
-LIVE = MIGRATIONS.parent / "sql"
 INDEX = LIVE / "README.md"
 FROZEN = MIGRATIONS / "frozen"
 HEADER = "-- frozen from sql/{} by tools.freeze; never edited\n"
@@ -133,7 +133,7 @@ def freeze(live: Path, *, first: bool) -> dict[str, list[str]]:
         first: whether there is no revision before it.
     """
     files = manifest(live)
-    tables = [file for file in files if file.parent.name == "tables"]
+    tables = [file for file in files if house.kind(file) == "table"]
     up = [text for file in tables for text in split(file.read_text(encoding="utf-8"))]
     routines = [
         text for file in files if file not in tables for text in split(file.read_text(encoding="utf-8"))
@@ -182,7 +182,7 @@ def differing(live: Path, frozen: Path) -> list[str]:
 
 
 def write(revision: str) -> None:
-    """Freeze what is live for a revision, and write the index.
+    """Freeze what is live for a revision, and write the index and the first lines of routines.
 
     Args:
         revision: the revision's id.
@@ -191,6 +191,8 @@ def write(revision: str) -> None:
         alembic.util.CommandError: there is no such revision.
     """
     ScriptDirectory(str(MIGRATIONS)).get_revision(revision)
+    for path in headers.files():
+        path.write_text(headers.with_header(path), encoding="utf-8")
     for dialect in DIALECTS:
         folder = FROZEN / dialect
         folder.mkdir(exist_ok=True)
@@ -212,8 +214,12 @@ def main() -> int:
             for dialect in DIALECTS
             for name in differing(LIVE / dialect, FROZEN / dialect)
         ]
-        if INDEX.read_text(encoding="utf-8") != index(LIVE):
-            stale.append((INDEX.name, newest(FROZEN / DIALECTS[0])))
+        written = {INDEX: index(LIVE)} | {path: headers.with_header(path) for path in headers.files()}
+        stale += [
+            (path.name, newest(FROZEN / DIALECTS[0]))
+            for path, text in written.items()
+            if path.read_text(encoding="utf-8") != text
+        ]
         for name, revision in stale:
             print(f"{name} is not what is live: python -m tools.freeze {revision}", file=sys.stderr)
         return 1 if stale else 0

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tools import house
+
 SOURCE = re.compile(r"^source\s+(\S+)\s*$", re.MULTILINE)
 DELIMITER = re.compile(r"^delimiter\s+(\S+)\s*$", re.IGNORECASE)
 CREATED = re.compile(
@@ -95,7 +97,7 @@ def freeze(live: Path, *, first: bool) -> dict[str, list[str]]:
     """
     parts: dict[str, list[str]] = {"up": [], "routines": [], "optional": []}
     for file in manifest(live):
-        part = "up" if file.parent.name == "tables" else "routines"
+        part = "up" if house.kind(file) == "table" else "routines"
         parts[part] += split(file.read_text(encoding="utf-8"))
     for file in manifest(live, "optional.sql"):
         parts["optional"] += split(file.read_text(encoding="utf-8"))

@@ -6,22 +6,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SECTION = re.compile(r"^-- ([a-z][a-z :]+)$")
-INCLUDE = re.compile(r"^(?:\\ir|source)\s+(\S+)\s*$")
+from tools import house
+
+INCLUDE = re.compile(r"^(?:\\ir|source)\s+(\S+)\s*$", re.MULTILINE)
 COMMENT_ON = re.compile(
     r"comment on (?:table|view|function|trigger) [^$']*?\bis\s*(?:\$\$(.+?)\$\$|'((?:[^']|'')+)')", re.DOTALL
 )
 COMMENT = re.compile(r"\bcomment\s+'((?:[^']|'')+)'")
 HEADING = re.compile(r"\A(?:--[^\n]*\n)+")
+DIALECTS = ("postgresql", "mysql")
 MANIFESTS = ("postgresql/install.sql", "mysql/install.sql", "mysql/optional.sql")
+ABSENT = re.compile(r"^-- without (\S+): (.+)$", re.MULTILINE)
 HEAD = """# The queue in SQL
 
 Written by `python -m tools.freeze` from the comments in the files. A name that begins with `_` is
-internal; mysql is MariaDB and MySQL.
+internal; mysql is MariaDB and MySQL. A message arrives, is delivered, and ends: `arrive/`, `deliver/` and
+`end/` are these three verbs. The other rooms are what they need, or what a feature adds. Both dialects have
+the same rooms.
 
 The load orders: `postgresql/install.sql` for psql; `mysql/install.sql`, and `mysql/optional.sql` for what
 some servers refuse, for mariadb and mysql. The whole comments, parameters with units, result, errors, locks,
@@ -80,12 +84,13 @@ def index(live: Path) -> str:
         live: the folder of the dialects.
     """
     lines: list[str] = []
-    for title, entries in _sections(live).items():
-        lines += [f"\n## {title[0].upper()}{title[1:]}\n", TABLE]
+    for room, entries in _rooms(live).items():
+        about = live / "postgresql" / room / "README.md"
+        lines += [f"\n## {room[0].upper()}{room[1:]}\n", f"{_about(about)}\n", TABLE]
         for one in entries.values():
             cells = [
-                f"[{Path(file).parent.name}]({file})" if (file := one.files.get(dialect)) else "—"
-                for dialect in ("postgresql", "mysql")
+                f"[{house.kind(Path(file))}]({file})" if (file := one.files.get(dialect)) else "—"
+                for dialect in DIALECTS
             ]
             if one.why and "—" in cells:
                 cells[cells.index("—")] = f"— {one.why}"
@@ -94,45 +99,43 @@ def index(live: Path) -> str:
     return HEAD + "\n".join(lines) + "\n"
 
 
-def _sections(live: Path) -> dict[str, dict[tuple[str, str], Entry]]:
-    """Return the entries by the title of their section, each by the folder and the name of its file."""
-    sections: dict[str, dict[tuple[str, str], Entry]] = {}
-    known: dict[tuple[str, str], Entry] = {}
+def _about(readme: Path) -> str:
+    """Return the first paragraph of the README of a room."""
+    return readme.read_text(encoding="utf-8").split("\n\n")[1].strip()
+
+
+def _rooms(live: Path) -> dict[str, dict[tuple[str, str], Entry]]:
+    """Return the entries by room, each by what it is and its name, in the order in which they are loaded."""
+    rooms: dict[str, dict[tuple[str, str], Entry]] = {room: {} for room in house.ROOMS}
     for manifest in MANIFESTS:
         dialect = manifest.partition("/")[0]
-        for title, name in _included(live / manifest):
-            file = live / dialect / name
+        for included in INCLUDE.findall((live / manifest).read_text(encoding="utf-8")):
+            file = live / dialect / included
+            room = rooms.get(file.parent.name)
+            if room is None:  # one for all rooms, such as the rights
+                continue
             text = file.read_text(encoding="utf-8")
-            key = (file.parent.name, file.stem)
+            key = (house.kind(file), house.name(file))
             # a routine of PostgreSQL may be a function there and no procedure
-            same = ("routines", file.stem)
-            if key[0] == "functions" and same in known and dialect not in known[same].files:
+            same = ("routine", key[1])
+            if key[0] == "function" and same in room and dialect not in room[same].files:
                 key = same
-            if key not in known:
-                known[key] = Entry(file.stem, purpose(text), why=differs(text))
-                sections.setdefault(title, {})[key] = known[key]
-            known[key].files[dialect] = f"{dialect}/{name}"
-    for (folder, name), why in absent(live).items():
-        known[folder, name].why = why
-    return {title: entries for title, entries in sections.items() if entries}
+            if key not in room:
+                room[key] = Entry(key[1], purpose(text), why=differs(text))
+            room[key].files[dialect] = f"{dialect}/{included}"
+    why = absent(live)
+    for room in rooms.values():
+        for key, entry in room.items():
+            entry.why = why.get(key, entry.why)
+    return rooms
 
 
 def absent(live: Path) -> dict[tuple[str, str], str]:
-    """Return why a file of PostgreSQL isn't there for MariaDB and MySQL, by its folder and name.
+    """Return why a file of PostgreSQL isn't there for MariaDB and MySQL, by what it is and its name.
 
     Args:
         live: the folder of the dialects.
     """
     text = "".join((live / name).read_text(encoding="utf-8") for name in MANIFESTS[1:])
-    found = re.findall(r"^-- without (\w+)/(\w+): (.+)$", text, re.MULTILINE)
-    return {(folder, name): why for folder, name, why in found}
-
-
-def _included(manifest: Path) -> Iterable[tuple[str, str]]:
-    """Yield the title of the section and the name of each file that has a comment."""
-    title = ""
-    for line in manifest.read_text(encoding="utf-8").splitlines():
-        if heading := SECTION.match(line):
-            title = heading[1]
-        elif (included := INCLUDE.match(line)) and "/" in included[1]:
-            yield title, included[1]
+    found = ((Path(file), why) for file, why in ABSENT.findall(text))
+    return {(house.kind(file), house.name(file)): why for file, why in found}

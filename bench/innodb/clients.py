@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Barrier
 from typing import Any, TypeAlias
 
-from pyqueue_sql.connect import connect_mysql
+from pyqueue_sql.calls.connect import connect_mysql
 
 RETRY = (1205, 1213)
 """Lock wait timeout and deadlock, after which an application tries again."""

@@ -14,7 +14,7 @@ from bench.innodb.clients import call
 from bench.innodb.lives import KIND
 from bench.innodb.tables import tables
 from bench.run import Run
-from pyqueue_sql.connect import mysql_settings
+from pyqueue_sql.calls.connect import mysql_settings
 
 NAME = "inbox"
 

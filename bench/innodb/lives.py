@@ -13,15 +13,26 @@ from bench.innodb.clients import call
 KIND = "bench"
 BATCH = 100
 HOLD_MICROSECONDS = 300_000_000
+RECEIPT = -2
+"""Where it stands in a row of a reserve."""
 
 _numbers = itertools.count()
+_held: list[str] = []
+"""The receipts of what this client took last."""
 
 
 def calls(cursor: Any) -> int:
     """Reserve one message and ack it."""
     rows = call(cursor, f"call queue_reserve('{KIND}', 'worker', 1, null)")
     if rows:
-        call(cursor, "call queue_ack(%s, null)", rows[0][-1])
+        call(cursor, "call queue_ack(%s, null)", rows[0][RECEIPT])
+    return len(rows)
+
+
+def nexts(cursor: Any) -> int:
+    """Ack the message that was taken last and take the next."""
+    rows = call(cursor, f"call queue_next(%s, '{KIND}', 'worker', 1, null)", json.dumps(_held))
+    _held[:] = [row[RECEIPT] for row in rows]
     return len(rows)
 
 
@@ -46,7 +57,7 @@ def calls_of_batches(cursor: Any) -> int:
     """Reserve 100 messages and ack them."""
     rows = call(cursor, f"call queue_reserve('{KIND}', 'worker', {BATCH}, null)")
     if rows:
-        call(cursor, "call queue_ack_many(%s, null)", json.dumps([row[-1] for row in rows]))
+        call(cursor, "call queue_ack_many(%s, null)", json.dumps([row[RECEIPT] for row in rows]))
     return len(rows)
 
 

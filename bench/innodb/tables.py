@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.innodb.clients import call
 from bench.innodb.lives import KIND
-from pyqueue_sql.connect import connect_mysql
+from pyqueue_sql.calls.connect import connect_mysql
 
 PLAIN = "create table plain (id bigint auto_increment primary key, vt bigint, payload json, key (vt))"
 REDO = {"mariadb": "Innodb_lsn_current", "mysql": "Innodb_redo_log_current_lsn"}

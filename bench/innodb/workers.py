@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from bench.innodb.clients import call, rate, together
-from bench.innodb.lives import KIND
+from bench.innodb.lives import KIND, RECEIPT
 from bench.innodb.tables import tables
 from bench.run import Run
 
@@ -24,7 +24,7 @@ def batches(cursor: Any) -> int:
     pushed = [{"key": str(one), "payload": {"n": one}} for one in keys]
     call(cursor, f"call queue_push_many('{KIND}', %s, null)", json.dumps(pushed))
     rows = call(cursor, f"call queue_reserve('{KIND}', null, {BATCH}, null)")
-    receipts = [row[-1] for row in rows]
+    receipts = [row[RECEIPT] for row in rows]
     random.shuffle(receipts)
     if receipts:
         back = len(receipts) // 5

@@ -20,8 +20,9 @@ from psycopg.rows import tuple_row
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from bench.run import Run
-from pyqueue_sql import AsyncQueue, Queue, call
-from pyqueue_sql.dialect import postgresql_text
+from pyqueue_sql import AsyncQueue, Queue
+from pyqueue_sql.calls import call
+from pyqueue_sql.calls.dialect import postgresql_text
 
 NAME = "wrapper"
 ONCE = True

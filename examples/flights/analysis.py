@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 KINDS = (IN, *WAYS)
+
+
+def _seconds(since: str, until: str) -> Column:
+    return F.col(until).cast("double") - F.col(since).cast("double")
 
 
 def history(spark: SparkSession, url: str) -> DataFrame:
@@ -25,10 +29,10 @@ def history(spark: SparkSession, url: str) -> DataFrame:
         "p_kind",
         "outcome",
         "attempts",
-        ((F.col("reserved_at") - F.col("created_at")) / 1e6).alias("waiting"),
-        ((F.col("finished_at") - F.col("reserved_at")) / 1e6).alias("processing"),
-        F.date_trunc("minute", F.timestamp_micros("finished_at")).alias("minute"),
-        F.timestamp_micros("finished_at").alias("finished"),
+        _seconds("created_at", "reserved_at").alias("waiting"),
+        _seconds("reserved_at", "finished_at").alias("processing"),
+        F.date_trunc("minute", "finished_at").alias("minute"),
+        F.col("finished_at").alias("finished"),
     )
 
 

@@ -21,9 +21,10 @@ from examples.flights import data
 from examples.flights.analysis import KINDS, analyse, report
 from examples.flights.pipeline import IN, LATE_MINUTES, WAYS, build
 from examples.flights.progress import Progress
-from pyqueue_sql import Queue, migrate
-from pyqueue_sql.connect import connect
+from pyqueue_sql import Queue
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.embedded import start_server
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.spark import jars
 from pyqueue_sql.spark.session import make_session
 

@@ -11,7 +11,7 @@ from rich import progress as bars
 
 from examples.flights.pipeline import IN, WAYS
 from pyqueue_sql import Queue
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -1,6 +1,6 @@
 """The queue: tables, routines, views, roles."""
 
-from pyqueue_sql.revision import run
+from pyqueue_sql.schema.revision import run
 
 revision = "0001_initial"
 down_revision = None

@@ -6,13 +6,16 @@ import click
 
 from pyqueue_sql.cli import (
     consumers,
+    doctor,
     kinds,
     messages,
+    metrics,
     pipeline,
     producers,
     recurring,
     schema,
     streams,
+    top,
     worker,
     workers,
 )
@@ -63,5 +66,6 @@ main.add_section("Producers", producers.COMMANDS)
 main.add_section("Consumers", (*worker.COMMANDS, *consumers.COMMANDS, *workers.CONSUMERS))
 main.add_section("Readers", streams.COMMANDS)
 main.add_section("Spark", (pipeline.pipeline,))
+main.add_section("Looking", (*top.COMMANDS, *doctor.COMMANDS, *metrics.COMMANDS))
 main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS, *workers.OPERATORS))
 main.add_section("By itself", recurring.COMMANDS)

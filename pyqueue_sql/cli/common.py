@@ -13,8 +13,9 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import click
 
-from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError, dialect
-from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.models import (
     Event,
     Group,

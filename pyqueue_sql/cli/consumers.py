@@ -1,4 +1,4 @@
-"""Commands for consumers: reserve, pop, extend, ack, nack, move."""
+"""Commands for consumers: reserve, next, pop, extend, ack, nack, move."""
 
 from __future__ import annotations
 
@@ -49,6 +49,30 @@ def reserve(
       pyqueue reserve mail --where '{"lang": "fr"}'
     """
     emit_messages(queue.reserve(kind, worker, max_messages, timeout_seconds=timeout_seconds, where=where))
+
+
+@click.command("next")
+@click.argument("kind")
+@click.argument("receipts", nargs=-1, metavar="[RECEIPT...|-]")
+@at_most_option
+@click.option("--timeout", "timeout_seconds", type=float, help="Hold them for so many seconds.")
+@click.option("--worker", help="Who takes them, for people to see.")
+@where_option
+@click.option("--lost", type=click.Choice(["error"]), help="error: where a receipt is lost, do nothing.")
+@with_queue
+def next_(queue: Queue, kind: str, receipts: tuple[str, ...], max_messages: int, **options: Any) -> None:
+    """Ack what is done and take the next messages of KIND, in one transaction.
+
+    Receipts are as for ack, all of them in one call; one that is lost is only counted, see stats. Prints what
+    reserve prints. Exit code 1: nothing is ready.
+
+    \b
+      pyqueue next mail --max 10 > work.jsonl
+      pyqueue next mail --max 10 - < work.jsonl > more.jsonl
+    """
+    done = [line["receipt"] for _, line in deliveries(receipts)]
+    worker = options.pop("worker")
+    emit_messages(queue.next(done, kind, worker, max_messages, **options))
 
 
 @click.command()
@@ -163,4 +187,4 @@ def move(
     emit_outcomes(in_batches(deliveries(receipts), batch, moved))
 
 
-COMMANDS = (reserve, pop, extend, ack, nack, move)
+COMMANDS = (reserve, next_, pop, extend, ack, nack, move)

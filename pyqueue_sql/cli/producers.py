@@ -7,9 +7,9 @@ from typing import Any, BinaryIO, get_args
 import click
 
 from pyqueue_sql import Queue
+from pyqueue_sql.calls.options import OnDuplicate
 from pyqueue_sql.cli.common import emit, from_json, given, json_option, with_queue
 from pyqueue_sql.cli.lines import in_batches, objects
-from pyqueue_sql.options import OnDuplicate
 
 delay_option = click.option("--delay", "delay_seconds", type=float, help="Deliver so many seconds from now.")
 headers_option = json_option("--headers", "A JSON object with scalar values.")

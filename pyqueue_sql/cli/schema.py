@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pyqueue_sql import migrate
 from pyqueue_sql.cli.common import emit, nothing, schema_option, url_option
-from pyqueue_sql.revision import DIALECTS
+from pyqueue_sql.schema import migrate
+from pyqueue_sql.schema.frozen import DIALECTS
 
 optional_url = click.option(
     "--url",

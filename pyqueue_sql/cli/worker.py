@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import click
 
-from pyqueue_sql.cli.common import schema_option, url_option
+from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
 from pyqueue_sql.worker import Handlers, Worker, logs
 
 
@@ -70,6 +70,12 @@ def find_handlers(path: str) -> Handlers:
     default=True,
     help="Off: leave ticking schedules, pruning, and freeing what the dead held to others.",
 )
+@click.option(
+    "--health",
+    metavar="[HOST:]PORT",
+    help="Answer health checks there: /live, and /ready while it takes messages; for one process.",
+)
+@click.option("--reload", is_flag=True, help="For development: start again when a Python file here changes.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--log-level",
@@ -87,6 +93,7 @@ def worker(
     processes: int,
     log_format: Literal["text", "json"],
     log_level: str,
+    reload: bool,
     **options: Any,
 ) -> None:
     """Run the handlers that MODULE declares (its `handlers`, or NAME).
@@ -99,7 +106,30 @@ def worker(
     \b
       pyqueue worker app.handlers --concurrency 8 --processes 2
       pyqueue worker app.handlers:nightly --kind reports --drain --log-format json
+      pyqueue worker app.handlers --reload --log-level debug
     """
+    arguments = (url, handlers, kinds, processes, log_format, log_level, options)
+    if not reload:
+        _work(*arguments)
+        return
+    try:
+        # imported late: it is a dependency of development alone
+        from watchfiles import PythonFilter, run_process
+    except ImportError as error:
+        raise Failure(f"{error.name} is needed: pip install 'pyqueue_sql[reload]'", REFUSED) from None
+    run_process(os.getcwd(), target=_work, args=arguments, watch_filter=PythonFilter())
+
+
+def _work(
+    url: str,
+    handlers: str,
+    kinds: tuple[str, ...],
+    processes: int,
+    log_format: Literal["text", "json"],
+    log_level: str,
+    options: dict[str, Any],
+) -> None:
+    """Be a worker, with the modules as they are now."""
     sys.path.insert(0, os.getcwd())
     found = find_handlers(handlers)
     if kinds:

@@ -10,11 +10,13 @@ from typing import NoReturn
 
 import click
 
-from pyqueue_sql import QueueError, dialect, migrate
-from pyqueue_sql.connect import ConnectionFailed
+from pyqueue_sql import QueueError
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.demo import DemoError
 from pyqueue_sql.demo.interrupts import terminating
 from pyqueue_sql.embedded import EmbeddedServerError, start_server
+from pyqueue_sql.schema import migrate
 
 DEFAULT_SECONDS = 45.0
 OURS_PREFIX = "flights."

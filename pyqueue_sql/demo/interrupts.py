@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from pyqueue_sql import Queue
-from pyqueue_sql.call import Call
+from pyqueue_sql.calls.call import Call
 
 T = TypeVar("T")
 

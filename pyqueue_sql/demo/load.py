@@ -17,7 +17,7 @@ from pyqueue_sql.demo.data import DAY_US, SECOND_US, Flight, calendar_day
 from pyqueue_sql.demo.interrupts import WholeCalls, later
 
 if TYPE_CHECKING:
-    from pyqueue_sql.connect import Connection
+    from pyqueue_sql.calls.connect import Connection
 
 BATCH = 1_000
 TRIAL_BATCHES = 20

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from pyqueue_sql import Queue, Refused
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.demo import DemoError
 from pyqueue_sql.demo.check import MAX_TRIES, Left, Verdict, verify
 from pyqueue_sql.demo.data import SECOND_US, Flight, calendar_day

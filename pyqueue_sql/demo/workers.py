@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
 
-from pyqueue_sql import Message, Outcome, Queue, dialect
-from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql import Message, Outcome, Queue
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.demo.load import Kinds
 from pyqueue_sql.errors import QueueError
 

@@ -13,6 +13,7 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampType,
 )
 
 # pyarrow has no types of its own
@@ -26,18 +27,19 @@ _TYPES: Final[dict[str, tuple[Any, Any]]] = {
     "short": (ShortType(), pa.int16()),
     "int": (IntegerType(), pa.int32()),
     "long": (LongType(), pa.int64()),
+    "time": (TimestampType(), pa.int64()),  # microseconds, until they are shaped
 }
 _MESSAGE: Final = (
     "p_kind text, p_key text, payload text, payload_bytes bytes, headers text, priority short,"
-    " scheduled_at long,"
-    " scheduled_at_initially long, created_at long, reserved_at long, attempts int, reserved_by text"
+    " scheduled_at time,"
+    " scheduled_at_initially time, created_at time, reserved_at time, attempts int, reserved_by text"
 )
 RESERVED: Final = f"{_MESSAGE}, receipt text, errors text"
 PEEKED: Final = f"{_MESSAGE}, state text, errors text"
 ENDED: Final = (
     "p_kind text, p_key text, entry long, outcome text, to_kind text, payload text, payload_bytes bytes,"
-    " headers text, priority short, scheduled_at_initially long, created_at long, reserved_at long,"
-    " finished_at long, attempts int, reserved_by text, errors text"
+    " headers text, priority short, scheduled_at_initially time, created_at time, reserved_at time,"
+    " finished_at time, attempts int, reserved_by text, errors text"
 )
 
 
@@ -46,9 +48,17 @@ def columns(text: str) -> list[tuple[str, str]]:
     return [(name, type_) for name, _, type_ in (one.strip().partition(" ") for one in text.split(","))]
 
 
-def spark_schema(text: str) -> StructType:
-    """Return the schema of a DataFrame with these columns."""
-    return StructType([StructField(name, _TYPES[type_][0]) for name, type_ in columns(text)])
+def spark_schema(text: str, times: str = "timestamp") -> StructType:
+    """Return the schema of a DataFrame with these columns.
+
+    Args:
+        text: the columns.
+        times: timestamp, or long: microseconds since 1970-01-01 UTC.
+    """
+    types = {name: type_ for name, (type_, _) in _TYPES.items()}
+    if times == "long":
+        types["time"] = LongType()
+    return StructType([StructField(name, types[type_]) for name, type_ in columns(text)])
 
 
 def arrow_schema(text: str) -> Any:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 
-from pyqueue_sql import Queue, call, dialect
-from pyqueue_sql.call import Call, Routine, columns
-from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql import Queue
+from pyqueue_sql.calls import call, dialect
+from pyqueue_sql.calls.call import Call, Routine, columns
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.worker.pace import Backoff
 

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from pyqueue_sql.connect import is_mysql
+from pyqueue_sql.calls.connect import is_mysql
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.spark.writing import to_csv, to_values
 

@@ -7,10 +7,13 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from typing import Final
+from urllib.parse import quote
 
-from pyqueue_sql.connect import is_mysql, mysql_settings
+from sqlalchemy import URL
+
+from pyqueue_sql.calls.connect import is_mysql, mysql_settings, postgresql_settings
+from pyqueue_sql.errors import InvalidOption
 
 OLDEST_JAVA: Final = 17
 DEBIAN: Final = Path("/usr/share/java")
@@ -29,6 +32,32 @@ _BATCHING: Final = {
         "rewriteBatchedStatements": "true",
         "permitMysqlScheme": "true",
     },
+}
+# what the drivers call what the URLs of psycopg and PyMySQL may have
+_OF_LIBPQ: Final = {
+    "user": "user",
+    "password": "password",
+    "sslmode": "sslmode",
+    "sslrootcert": "sslrootcert",
+    "connect_timeout": "connectTimeout",
+    "application_name": "ApplicationName",
+    "options": "options",
+    "target_session_attrs": "targetServerType",
+}
+_OF_PYMYSQL: Final = {
+    "user": "user",
+    "password": "password",
+    "ssl_ca": "serverSslCert",
+    "connect_timeout": "connectTimeout",
+    "read_timeout": "socketTimeout",
+}
+_ROLES: Final = {
+    "any": "any",
+    "read-write": "primary",
+    "primary": "primary",
+    "read-only": "secondary",
+    "standby": "secondary",
+    "prefer-standby": "preferSecondary",
 }
 
 
@@ -81,9 +110,10 @@ def driver(
     name, folder, coordinates = _MARIADB if mysql else _POSTGRESQL
     if (DEBIAN / name).is_file():
         return {"spark.jars": str(DEBIAN / name)}
-    jars = sorted(((repository or Path.home() / ".m2" / "repository") / folder).glob("*/*.jar"))
-    if jars:
-        return {"spark.jars": str(jars[-1])}
+    jars = ((repository or Path.home() / ".m2" / "repository") / folder).glob("*/*.jar")
+    found = [one for one in jars if one.stem == f"{one.parents[1].name}-{one.parent.name}"]
+    if found:
+        return {"spark.jars": str(max(found, key=lambda one: _version(one.parent.name)))}
     raise NotFound(
         f"no JDBC driver for {'MariaDB and MySQL' if mysql else 'PostgreSQL'} found: name its jar"
         f" (--driver FILE, or spark.jars), install the package {_PACKAGES[mysql]} (Debian, Ubuntu), or let"
@@ -91,21 +121,72 @@ def driver(
     )
 
 
-def jdbc(url: str) -> tuple[str, dict[str, str]]:
+def _version(text: str) -> tuple[list[int], bool]:
+    """Return what orders versions: 42.7.9 is older than 42.7.13, and 3.5.0-rc1 older than 3.5.0."""
+    numbers, _, more = text.partition("-")
+    return [int(one) for one in re.findall(r"\d+", numbers)], not more
+
+
+def jdbc(url: str | URL) -> tuple[str, dict[str, str]]:
     """Return a URL of JDBC without a password, and the properties with it, for `df.write.jdbc`.
 
     Args:
-        url: of the database, postgresql://user:password@host:port/database or mysql://….
+        url: of the database, as for the command line: a URL, also one of SQLAlchemy, or a text of libpq.
+
+    Raises:
+        InvalidOption: something in it can't be said to the driver.
     """
-    mysql = is_mysql(url)
-    login: dict[str, Any]
-    if mysql:
-        login = mysql_settings(url)
-        server = f"{login.get('host', 'localhost')}:{login.get('port', 3306)}"
-        where = f"jdbc:mysql://{server}/{login.get('database', '')}"
-    else:
-        parts = urlsplit(url)
-        login = {"user": unquote(parts.username or ""), "password": unquote(parts.password or "")}
-        where = f"jdbc:postgresql://{parts.hostname or 'localhost'}:{parts.port or 5432}{parts.path}"
-    properties = {name: str(login[name]) for name in ("user", "password") if login.get(name)}
-    return where, {**properties, **_BATCHING[mysql]}
+    text = url if isinstance(url, str) else url.render_as_string(hide_password=False)
+    mysql = is_mysql(text)
+    where, properties = (_mysql if mysql else _postgresql)(text)
+    return where, {**{name: value for name, value in properties.items() if value}, **_BATCHING[mysql]}
+
+
+def _postgresql(url: str) -> tuple[str, dict[str, str]]:
+    given = {name: str(value) for name, value in postgresql_settings(url, None).items()}
+    hosts = given.pop("host", "localhost").split(",")
+    ports = given.pop("port", "5432").split(",")
+    if any(one.startswith(("/", "@")) for one in hosts):
+        raise InvalidOption("the URL names a socket, and JDBC wants a host: postgresql://localhost:5432/…")
+    if len(ports) not in (1, len(hosts)):
+        raise InvalidOption(
+            f"the URL has {len(hosts)} hosts and {len(ports)} ports: one port, or one for each"
+        )
+    ports = ports * len(hosts) if len(ports) == 1 else ports
+    servers = ",".join(_server(*one) for one in zip(hosts, ports, strict=True))
+    where = f"jdbc:postgresql://{servers}/{quote(given.pop('dbname', ''), safe='')}"
+    if "target_session_attrs" in given:
+        given["target_session_attrs"] = _ROLES[given["target_session_attrs"]]
+    if given.get("sslrootcert") == "system":
+        raise InvalidOption('"sslrootcert" of the URL is system, and JDBC wants the file of a certificate')
+    return where, _translated(given, _OF_LIBPQ)
+
+
+def _mysql(url: str) -> tuple[str, dict[str, str]]:
+    given = {name: value for name, value in mysql_settings(url).items() if name != "charset"}
+    if "unix_socket" in given:
+        raise InvalidOption("the URL names a socket, and JDBC wants a host: mysql://localhost:3306/…")
+    server = _server(given.pop("host", "localhost"), given.pop("port", 3306))
+    where = f"jdbc:mysql://{server}/{quote(given.pop('database', ''), safe='')}"
+    disabled, verified = given.pop("ssl_disabled", False), given.pop("ssl_verify_cert", None)
+    identity = given.pop("ssl_verify_identity", False)
+    ssl = not disabled and ("ssl_ca" in given or verified is not None or identity)
+    for name in {"connect_timeout", "read_timeout"} & given.keys():
+        given[name] *= 1000
+    properties = _translated({name: str(value) for name, value in given.items()}, _OF_PYMYSQL)
+    if ssl:
+        properties["useSsl"] = "true"
+        properties["trustServerCertificate"] = "true" if verified is False else ""
+        properties["disableSslHostnameVerification"] = "" if identity else "true"
+    return where, properties
+
+
+def _server(host: str, port: object) -> str:
+    return f"[{host.strip('[]')}]:{port}" if ":" in host else f"{host or 'localhost'}:{port}"
+
+
+def _translated(given: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    for name in given:
+        if name not in names:
+            raise InvalidOption(f'"{name}" of the URL: the driver of JDBC has nothing like it; leave it out')
+    return {names[name]: value for name, value in given.items()}

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 from pyspark.sql import datasource as ds
 from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
 
 from pyqueue_sql.spark.arrow import ENDED, PEEKED
 from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.options import Options
-from pyqueue_sql.spark.reading import Filter, Source, batches, fetch, select
+from pyqueue_sql.spark.reading import Filter, Source, batches, fetch, kinds_of, select, warn_if_unused
+from pyqueue_sql.spark.shaping import Shape
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 SOURCES: Final = {
     "peek": Source("queue_messages", PEEKED, times=True),
@@ -46,12 +53,18 @@ class Reader(DataSourceReader):
 
     Args:
         options: of the read.
+        schema: the columns that are wanted.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, schema: StructType) -> None:
         self.options = options
-        self.source = SOURCES[options.look]
-        self.filters = [Filter("p_kind", "=", options.kind)] if options.kind is not None else list[Filter]()
+        self.shape = Shape(schema, SOURCES[options.look].columns, options.bad_rows)
+        self.source = dataclasses.replace(SOURCES[options.look], columns=self.shape.columns)
+        self.filters = list[Filter]()
+        if options.kind is not None:
+            self.filters.append(Filter("p_kind", "=", options.kind))
+        elif options.kinds:
+            self.filters.append(Filter("p_kind", "in", options.kinds))
 
     def pushFilters(self, filters: list[ds.Filter]) -> Iterable[ds.Filter]:  # noqa: N802
         """Take the filters that the server can check, and give back the others."""
@@ -69,6 +82,10 @@ class Reader(DataSourceReader):
             each = math.ceil(self.options.partitions / max(len(kinds), 1))
             cut = self._by_time if self.options.look == "history" else self._by_key
             ranges = [one for kind in kinds for one in cut(database.connection, kind, each)]
+            if not ranges or not self._any(database.connection, kinds):
+                for kind in (self.options.kind, *self.options.kinds):
+                    if kind is not None:
+                        warn_if_unused(database.connection, kind)
         return ranges or [Range((*self.filters, Filter("p_kind", "=", "")))]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -76,20 +93,22 @@ class Reader(DataSourceReader):
         assert isinstance(partition, Range)
         with connected(self.options) as database:
             text, values = select(database.connection, self.source, partition.filters)
-            yield from batches(database.connection, text, values, self.source.columns)
+            for one in batches(database.connection, text, values, self.source.columns):
+                yield self.shape.of(one, {})
+
+    def _any(self, connection: Any, kinds: Sequence[str]) -> bool:
+        text = f"select 1 from {self.source.name} where p_kind = %s limit 1"
+        return any(fetch(connection, text, [kind]) for kind in kinds)
 
     def _kinds(self, connection: Any) -> list[str]:
         """Return the kinds that are there, each found by a look at the index."""
+        pattern = re.compile(self.options.kind_pattern or ".*", re.DOTALL)
         named = [one for one in self.filters if one.column == "p_kind" and one.operator in ("=", "in")]
         if named:
-            return [named[0].value] if named[0].operator == "=" else list(named[0].value)
-        found: list[str] = []
-        while True:
-            text = f"select min(p_kind) from {self.source.name} where p_kind > %s"
-            [(kind,)] = fetch(connection, text, [found[-1] if found else ""])
-            if kind is None:
-                return found
-            found.append(kind)
+            found = [named[0].value] if named[0].operator == "=" else list(named[0].value)
+        else:
+            found = kinds_of(connection, self.source.name)
+        return [kind for kind in found if pattern.fullmatch(kind)]
 
     def _of(self, kind: str) -> list[Filter]:
         return [Filter("p_kind", "=", kind), *self.filters]
@@ -128,6 +147,10 @@ def _to_filter(one: Any) -> Filter | None:
     if operator is None or len(one.attribute) != 1 or one.attribute[0] not in PUSHED or one.value is None:
         return None
     if operator == "in":
-        values = tuple(value for value in one.value if value is not None)
+        values = tuple(_ticks(value) for value in one.value if value is not None)
         return Filter(one.attribute[0], operator, values) if values else None
-    return Filter(one.attribute[0], operator, one.value)
+    return Filter(one.attribute[0], operator, _ticks(one.value))
+
+
+def _ticks(value: Any) -> Any:
+    return (value - EPOCH) // timedelta(microseconds=1) if isinstance(value, datetime) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import selectors
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from psycopg.pq import ExecStatus
 from pymysql.cursors import SSCursor
 
 from pyqueue_sql.spark.arrow import arrow_schema, columns, csv, pa
+
+log = logging.getLogger(__name__)
 
 BYTES: Final = 4_000_000
 ROWS: Final = 10_000
@@ -92,6 +95,44 @@ def fetch(connection: Any, text: str, values: Sequence[Any]) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(text, values)
         return list(cursor.fetchall())
+
+
+def kinds_of(connection: Any, name: str) -> list[str]:
+    """Return the kinds that a view or table has, each found by a look at the index."""
+    found: list[str] = []
+    while True:
+        [(kind,)] = fetch(
+            connection, f"select min(p_kind) from {name} where p_kind > %s", [(found or [""])[-1]]
+        )
+        if kind is None:
+            return found
+        found.append(kind)
+
+
+def backlog(connection: Any, kinds: Sequence[str]) -> dict[str, Any]:
+    """Return what waits in these kinds: ready, waiting (delayed or in a line), and the age of the oldest."""
+    places = ", ".join(["%s"] * len(kinds))
+    text = (
+        "select sum(ready), sum(scheduled + waiting), max(oldest_ready_seconds) from queue_stats"
+        f" where p_kind in ({places})"
+    )
+    [(ready, waiting, oldest)] = fetch(connection, text, kinds)
+    return {
+        "ready": int(ready or 0),
+        "waiting": int(waiting or 0),
+        "oldest_ready_seconds": None if oldest is None else float(oldest),
+    }
+
+
+def warn_if_unused(connection: Any, kind: str) -> None:
+    """Say in the log that nobody has ever used a kind, where the login may know: its name may be misspelt."""
+    try:
+        used = fetch(connection, "select 1 from queue_stats where p_kind = %s", [kind])
+    except Exception as error:
+        log.debug("whether a kind is used isn't known: %s", type(error).__name__)
+    else:
+        if not used:
+            log.warning('kind "%s": nobody has ever used it; is it spelt right?', kind[:100])
 
 
 def batches(connection: Any, text: str, values: Sequence[Any], names: str) -> Generator[Any]:

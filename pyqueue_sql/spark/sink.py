@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +17,13 @@ from pyspark.sql.types import StructType
 from pyqueue_sql.errors import Refused
 from pyqueue_sql.spark.arrow import pc
 from pyqueue_sql.spark.batches import Committed, connected, patiently
+from pyqueue_sql.spark.checking import dead_rows, sound
 from pyqueue_sql.spark.database import has_statement_trigger, put
 from pyqueue_sql.spark.kept import Kept
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.spark.writing import check_columns, plain
+
+log = logging.getLogger(__name__)
 
 QUERY_ID: Final = "sql.streaming.queryId"
 """Spark's name for the id of the streaming query, which a checkpoint keeps, among what a task is told."""
@@ -54,6 +58,7 @@ class Stager:
     def __init__(self, options: Options, schema: StructType) -> None:
         check_columns(schema, ending=options.stream is not None, kind=options.kind is not None)
         self.options = options
+        self._schema = schema
         self.job = f"spark/{uuid.uuid4()}"
 
     def stage(self, iterator: Iterator[Any]) -> Staged:
@@ -64,11 +69,12 @@ class Stager:
     def _stage(self, iterator: Iterable[Any]) -> Staged:
         query, batch, run = of_query()
         failed: list[dict[str, Any]] = []
-        batches = (sound for one in iterator for sound in [_without_failed(one, failed)] if sound.num_rows)
+        batches = (left for one in iterator for left in [_without_failed(one, failed)] if left.num_rows)
         first = next(batches, None)
         nothing = Staged(None, 0, failed, query, run, self.job)
         if first is None:
             return nothing
+        dead: list[dict[str, Any]] = []
         with connected(self.options, autocommit=False) as database:
             at_once = self.options.atomic == "task"
             noted = self._noted(f"{self.job}/{partition()}") if at_once else {}
@@ -76,16 +82,27 @@ class Stager:
                 return nothing
             direct = at_once and has_statement_trigger(self.options)
             part = None if direct else database.begin(self.job, **self._purpose(query, batch, run))
-            rows = put(
-                database.connection,
-                "queue_inbox" if direct else "queue_stage",
-                (plain(one, kind=self.options.kind, part=part) for one in itertools.chain([first], batches)),
+            table = "queue_inbox" if direct else "queue_stage"
+            found = (
+                sound(
+                    plain(one, self._schema, kind=self.options.kind, part=part),
+                    dead=dead if self._buries else None,
+                )
+                for one in itertools.chain([first], batches)
             )
+            rows = put(database.connection, table, found)
+            rows += put(database.connection, table, dead_rows(dead, part))
             if part is not None and at_once:
                 database.publish_parts([{"part": part, "messages": rows}])
                 part = None
             database.connection.commit()
+            if dead:
+                log.warning("%s rows can be no messages, they go to %s", len(dead), dead[0]["p_kind"])
             return dataclasses.replace(nothing, part=part, messages=rows)
+
+    @property
+    def _buries(self) -> bool:
+        return self.options.bad_rows == "dead"
 
     def _noted(self, work: str) -> dict[str, Any]:
         """Return the options that note work as done in its transaction, where it may be tried again."""

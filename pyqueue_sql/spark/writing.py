@@ -7,28 +7,34 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pyspark.sql.types import (
+    ArrayType,
     AtomicType,
     BinaryType,
     DataType,
+    DateType,
     IntegralType,
+    MapType,
     NumericType,
     StringType,
     StructType,
+    TimestampNTZType,
     TimestampType,
+    VariantType,
 )
 
 from pyqueue_sql.errors import InvalidParameter
 from pyqueue_sql.spark.arrow import csv, pa, pc
+from pyqueue_sql.spark.jsons import session_zone, writer, zoned
 
 INBOX: Final[dict[str, tuple[type[DataType], ...]]] = {
     "p_kind": (StringType,),
     "p_key": (AtomicType,),
-    "payload": (StringType,),
+    "payload": (StringType, StructType, MapType, ArrayType, VariantType),
     "payload_bytes": (BinaryType,),
-    "headers": (StringType,),
+    "headers": (StringType, StructType, MapType),
     "priority": (IntegralType,),
     "delay_seconds": (NumericType,),
-    "scheduled_at": (IntegralType, TimestampType),
+    "scheduled_at": (IntegralType, TimestampType, TimestampNTZType, DateType),
     "attempts": (IntegralType,),
     "max_attempts": (IntegralType,),
 }
@@ -57,7 +63,7 @@ def check_columns(schema: StructType, *, ending: bool, kind: bool) -> None:
             raise InvalidParameter(f'column "{one.name}": unknown, allowed are {", ".join(allowed)}')
         if not isinstance(one.dataType, allowed[one.name]):
             wanted = " or ".join(type_.__name__.removesuffix("Type").lower() for type_ in allowed[one.name])
-            hint = "; to_json() makes a string of a struct" if one.name in ("payload", "headers") else ""
+            hint = "; to_json() makes a string of what is none" if one.name in ("payload", "headers") else ""
             raise InvalidParameter(
                 f'column "{one.name}" {one.dataType.simpleString()[:40]}: must be {wanted}{hint}'
             )
@@ -68,11 +74,12 @@ def check_columns(schema: StructType, *, ending: bool, kind: bool) -> None:
         raise InvalidParameter('column "payload" or "payload_bytes": one of the two')
 
 
-def plain(batch: Any, *, kind: str | None, part: int | None) -> Any:
+def plain(batch: Any, schema: StructType, *, kind: str | None, part: int | None) -> Any:
     """Return a batch as the rows of queue_inbox, or of queue_stage.
 
     Args:
         batch: of messages.
+        schema: the DataFrame's.
         kind: that of all of them; None: they have it.
         part: of the stage; None: there is none.
     """
@@ -83,9 +90,24 @@ def plain(batch: Any, *, kind: str | None, part: int | None) -> Any:
         columns = {"p_kind": pa.repeat(pa.scalar(kind), batch.num_rows), **columns}
     if part is not None:
         columns = {"part": pa.repeat(pa.scalar(part, pa.int64()), batch.num_rows), **columns}
-    if (at := columns.get("scheduled_at")) is not None and pa.types.is_timestamp(at.type):
-        columns["scheduled_at"] = at.cast(pa.timestamp("us", at.type.tz)).cast(pa.int64())
+    if (at := columns.get("scheduled_at")) is not None and not pa.types.is_integer(at.type):
+        columns["scheduled_at"] = _ticks(at, session_zone())
+    for one in schema.fields:
+        if one.name in ("payload", "headers") and not isinstance(one.dataType, StringType):
+            write = writer(one.dataType)
+            values = columns[one.name].to_pylist()
+            texts = [None if value is None else write(value) for value in values]
+            columns[one.name] = pa.array(texts, pa.string())
     return pa.table(columns)
+
+
+def _ticks(column: Any, zone: str | None) -> Any:
+    """Return times as microseconds; what has no zone has the session's, else that of the machine."""
+    column = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)))
+    if column.type.tz is None:
+        # not Arrow's assume_timezone: it knows no summer time after 2037
+        column = pa.array([one and zoned(one, zone) for one in column.to_pylist()], pa.timestamp("us", "UTC"))
+    return column.cast(pa.int64())
 
 
 def _key(column: Any) -> Any:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pyqueue_sql.revision import MIGRATIONS
+from pyqueue_sql.schema.frozen import MIGRATIONS
 from pyqueue_sql.testing.clock_postgresql import START_US
 
 if TYPE_CHECKING:
     import pymysql
 
 TABLE = "test_clock"
-VIEWS = MIGRATIONS.parent / "sql" / "mysql" / "views"
+SQL = MIGRATIONS.parent / "sql" / "mysql"
 REAL_TIME = "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))"
 """What views have in place of queue_now, which they can't call."""
 
@@ -37,7 +37,7 @@ def replace_clock(connection: pymysql.Connection[Any], database: str) -> None:
         database: the name of one with the queue in it.
     """
     connection.select_db(database)  # pyright: ignore[reportUnknownMemberType]
-    views = [path.read_text(encoding="utf-8") for path in sorted(VIEWS.glob("*.sql"))]
+    views = [path.read_text(encoding="utf-8") for path in sorted(SQL.glob("*/*.view.sql"))]
     assert any(REAL_TIME in text for text in views), "no view has the time in the form that is replaced"
     moved = [re.sub(r"(?m)^--.*\n", "", text).strip().rstrip(";") for text in views if REAL_TIME in text]
     with connection.cursor() as cursor:

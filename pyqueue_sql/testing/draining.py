@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pyqueue_sql.client import Queue
+from pyqueue_sql.calls.client import Queue
 from pyqueue_sql.models import Message
-from pyqueue_sql.worker.board import Delivery
 from pyqueue_sql.worker.context import Connections, Stopping
+from pyqueue_sql.worker.delivery import Delivery
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.running import run, run_async
 from pyqueue_sql.worker.settling import settle
@@ -58,7 +58,7 @@ def drain(
     *,
     max_messages: int = 10_000,
 ) -> list[Handled]:
-    """Run handlers for what is ready, and for what that makes ready, as a worker would.
+    """Run handlers, as a worker would, until nothing is ready: what they push is worked on, too.
 
     A message that is to be tried again later waits for the clock. In a transaction of the caller's everything
     is part of that, `context.transaction()` of plain functions too; under autocommit what a handler does

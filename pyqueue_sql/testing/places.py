@@ -12,9 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import sql
 
-from pyqueue_sql import migrate
-from pyqueue_sql.client import Queue
-from pyqueue_sql.connect import connect, is_mysql
+from pyqueue_sql.calls.client import Queue
+from pyqueue_sql.calls.connect import connect, is_mysql
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing import clock_mysql, clock_postgresql
 
 _numbers = itertools.count(1)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pyqueue_sql.client import Queue
-from pyqueue_sql.connect import connect, is_mysql
+from pyqueue_sql.calls.client import Queue
+from pyqueue_sql.calls.connect import connect, is_mysql
 from pyqueue_sql.testing.places import Clock, clock_of, copy_of, database
 
 VARIABLE = "PYQUEUE_TEST_URL"

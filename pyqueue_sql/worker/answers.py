@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from pyqueue_sql.options import MoveOptions
+from pyqueue_sql.calls.options import MoveOptions
 
 
 class Answer(Exception):

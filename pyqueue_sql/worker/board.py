@@ -12,37 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyqueue_sql.worker.failures import Failure
+from pyqueue_sql.worker.delivery import GIVE_BACK, Delivery
 from pyqueue_sql.worker.pace import Pace
-from pyqueue_sql.worker.settling import GIVE_BACK, Settlement
 
 if TYPE_CHECKING:
-    from pyqueue_sql.models import Message
-    from pyqueue_sql.worker.handlers import Handler, Handlers
-
-
-@dataclass(eq=False, slots=True)
-class Delivery:
-    """A message that this worker holds."""
-
-    message: Message
-    handler: Handler
-    receipt: str
-    held_until: float
-    """By this machine's monotonic clock, and rather too early than too late."""
-    hold_seconds: float
-    started: float = 0.0
-    """When its handler began, by the same clock; 0: not yet."""
-    seconds: float = 0.0
-    """How long that took."""
-    settlement: Settlement | None = None
-    """What the handler said."""
-    failure: Failure | None = None
-    """Why it failed, for the log."""
-    is_acked: bool = False
-    """Whether its handler acknowledged it in a transaction."""
-    is_given_up: bool = False
-    """Whether it is given back, or lost, so that what its handler says doesn't count any more."""
+    from pyqueue_sql.worker.handler import Handler
+    from pyqueue_sql.worker.handlers import Handlers
 
 
 @dataclass(eq=False, slots=True)
@@ -50,7 +25,7 @@ class _Kind:
     """What is held of one kind."""
 
     handler: Handler
-    waiting: deque[Delivery] = field(default_factory=deque["Delivery"])
+    waiting: deque[Delivery] = field(default_factory=deque[Delivery])
     running: int = 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from pyqueue_sql.connect import (
+from pyqueue_sql.calls.connect import (
     READ_COMMITTED,
     ConnectionFailed,
     connect_postgresql,
@@ -47,7 +47,7 @@ def _backend(connection: psycopg.Connection[Any]) -> int:
 
 async def connect_async(url: str) -> Any:
     """Return a new connection of psycopg or aiomysql that isn't in autocommit, and whose transactions are in
-    READ COMMITTED; else as `pyqueue_sql.connect.connect`.
+    READ COMMITTED; else as `pyqueue_sql.calls.connect.connect`.
 
     Raises:
         ConnectionFailed: the server isn't there or doesn't let us in, or aiomysql is missing.

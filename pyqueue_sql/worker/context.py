@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from pyqueue_sql.aio import AsyncQueue
-from pyqueue_sql.client import Queue
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.aio import AsyncQueue
+from pyqueue_sql.calls.client import Queue
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.worker.connecting import connect_async
 
 if TYPE_CHECKING:
-    from pyqueue_sql.connect import Connection
+    from pyqueue_sql.calls.connect import Connection
     from pyqueue_sql.models import Message, Outcome
-    from pyqueue_sql.worker.board import Delivery
+    from pyqueue_sql.worker.delivery import Delivery
 
 
 class Lost(Exception):  # noqa: N818 -- named after what happened
@@ -34,9 +34,11 @@ class Connections:
         url: of the database.
         schema: where the queue is, None: as the server has it.
         shared: whether others may have the same sessions in between, so that nothing is prepared.
+        state: what handlers share besides.
     """
 
-    def __init__(self, url: str, schema: str | None, *, shared: bool = False) -> None:
+    def __init__(self, url: str, schema: str | None, *, shared: bool = False, state: Any = None) -> None:
+        self.state = state
         self.url = url
         self.schema = schema
         self._shared = shared
@@ -151,6 +153,11 @@ class _Context:
     def message(self) -> Message:
         """The message; its `attempts` counts this delivery."""
         return self._delivery.message
+
+    @property
+    def state(self) -> Any:
+        """What the lifespan of the handlers has yielded, None where there is none."""
+        return self._connections.state
 
     @property
     def shutting_down(self) -> bool:

@@ -15,17 +15,18 @@ from typing import Any
 
 import psycopg
 
-from pyqueue_sql.client import Queue
-from pyqueue_sql.connect import connect, is_mysql
+from pyqueue_sql.calls.client import Queue
+from pyqueue_sql.calls.connect import connect, is_mysql
 from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.context import Connections, Stopping
+from pyqueue_sql.worker.declaring import declare
+from pyqueue_sql.worker.delivery import GIVE_BACK
 from pyqueue_sql.worker.finishing import Finisher
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.keeping import Keeper
 from pyqueue_sql.worker.link import Ending, Link, log
 from pyqueue_sql.worker.running import Runners
 from pyqueue_sql.worker.settings import Settings
-from pyqueue_sql.worker.settling import GIVE_BACK
 from pyqueue_sql.worker.taking import Taker
 from pyqueue_sql.worker.upkeep import Upkeep, hear_warnings
 from pyqueue_sql.worker.watching import Listener
@@ -41,9 +42,10 @@ class Engine:
     Args:
         settings: see there.
         handlers: what it runs.
+        state: what their lifespan has yielded.
     """
 
-    def __init__(self, settings: Settings, handlers: Handlers) -> None:
+    def __init__(self, settings: Settings, handlers: Handlers, state: Any = None) -> None:
         self._settings = settings
         self._handlers = handlers
         self._ending, self._stopping = Ending(), Stopping()
@@ -51,7 +53,9 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         self._failed: asyncio.Future[None] = self._loop.create_future()
         self._board = Board(handlers, settings.concurrency, self._tell)
-        self._connections = Connections(settings.url, settings.schema, shared=not settings.notify)
+        self._connections = Connections(
+            settings.url, settings.schema, shared=not settings.notify, state=state
+        )
         self._runners = Runners(self._board, self._connections, self._stopping)
         waits_there = is_mysql(settings.url) and settings.notify
         listener = Listener(self._hint) if settings.notify and not waits_there else None
@@ -82,6 +86,17 @@ class Engine:
         self._stopped.set()
         self._taker.wake()
 
+    def health(self) -> dict[str, Any]:
+        """Return how it is: `status` is ok, stopping, or no heartbeat."""
+        silent = self._keeper.silent_seconds
+        status = "no heartbeat" if silent > self._settings.heartbeat_seconds else "ok"
+        return {
+            "status": "stopping" if self._stopping.is_set else status,
+            "worker": self._settings.name,
+            "held": len(self._board.held),
+            "heartbeat_seconds_ago": round(silent, 3),
+        }
+
     async def run(self) -> None:
         """Work until `stop`, or until there is nothing more to do.
 
@@ -93,6 +108,9 @@ class Engine:
         tasks: list[asyncio.Task[None]] = []
         try:
             await self._keeper.begin()
+            declared = [one for one in self._handlers.values() if one.settings or one.cron is not None]
+            if declared:
+                await self._keeper.link.call(lambda queue: declare(queue, declared))
             if self._settings.upkeep:
                 await self._upkeep.begin()
             self._runners.start(False in sorts, True in sorts, self._fail)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import cast
 
-from pyqueue_sql.connect import without_password
+from pyqueue_sql.calls.connect import without_password
 from pyqueue_sql.worker.parsing import Misfit
 
 ERROR_CHARACTERS = 4000

@@ -15,7 +15,8 @@ from pyqueue_sql.worker.link import Link, log
 from pyqueue_sql.worker.settling import Group, groups
 
 if TYPE_CHECKING:
-    from pyqueue_sql.worker.board import Board, Delivery
+    from pyqueue_sql.worker.board import Board
+    from pyqueue_sql.worker.delivery import Delivery
 
 GATHER_SECONDS = 0.002
 """How long what is done waits for more, so that one call settles it."""

@@ -2,60 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
 
+from pyqueue_sql.calls.options import DefineOptions
 from pyqueue_sql.models import Message
 from pyqueue_sql.worker.context import AsyncContext, Context
-from pyqueue_sql.worker.parsing import Misfit, Parse, parser
+from pyqueue_sql.worker.handler import Around, Handler
+from pyqueue_sql.worker.parsing import parser
+from pyqueue_sql.worker.task import OrderKey, Task
 
 F = TypeVar("F", bound=Callable[..., Any])
-Contextual: TypeAlias = Context | AsyncContext
+A = TypeVar("A", bound=Around)
+L = TypeVar("L", bound=Callable[[], Any])
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MAX_BATCH = 1000
+RESULT_SECONDS = 86400.0
+"""For how long a result is kept, where its handler doesn't say."""
 
-
-@dataclass(frozen=True, slots=True)
-class Handler:
-    """What works off the messages of one kind."""
-
-    kind: str
-    function: Callable[..., Any]
-    is_async: bool
-    """Whether it is a coroutine function, run in the event loop; else it runs in threads."""
-    parse: Parse | None
-    """Makes the first argument of the payload; None: that is the message."""
-    takes_bytes: bool
-    wants_context: bool
-    concurrency: int | None
-    """How many of this kind at once in one process; None: as many as there is room for."""
-    max_messages: int
-    """How many it takes at once from the queue, at the most."""
-    timeout_seconds: float | None
-    """How long a hold lasts before it is renewed; None: as the kind says."""
-    max_seconds: float | None
-    """For how long a hold is renewed; None: for as long as the handler runs."""
-
-    def arguments(self, message: Message, context: Contextual | None) -> tuple[Any, ...]:
-        """Return what the function is called with.
-
-        Raises:
-            Misfit: the payload is not of the type that it takes.
-        """
-        if self.takes_bytes:
-            if message.payload_bytes is None:
-                raise Misfit("payload: bytes are wanted, not JSON")
-            first: Any = message.payload_bytes
-        elif self.parse is None:
-            first = message
-        elif message.payload_bytes is not None:
-            raise Misfit("payload: JSON is wanted, not bytes")
-        else:
-            first = self.parse(message.payload, "payload")
-        return (first, context) if self.wants_context else (first,)
+Given = dict[str, tuple[Callable[..., Any], dict[str, Any]]]
+"""Functions and options of decorators, by kind."""
 
 
 class Handlers(Mapping[str, Handler]):
@@ -66,26 +38,31 @@ class Handlers(Mapping[str, Handler]):
         @handlers.on("emails")
         def send(email: Email) -> None: ...
 
-    A handler takes the payload, as the annotation of its first parameter says: a dataclass, a pydantic model,
-    or a plain type such as dict or bytes; or the `Message` itself, by that annotation or none. A second
+    A handler takes the payload, as the annotation of its first parameter says: a plain type such as dict or
+    bytes, or with pydantic a dataclass, a model or any type that it makes of JSON; or the `Message` itself,
+    by that annotation or none. A second
     parameter is given a `Context`, or for a coroutine an `AsyncContext`.
 
-    To return is to say that the message is done, whatever is returned, unless it is `Retry`, `Reject`,
+    To return is to say that the message is done, whatever is returned (with `keep_result` that is its
+    result), unless it is `Retry`, `Reject`,
     `Snooze` or `Move`, which may be raised as well. To raise anything else is a failed attempt, with the
     traceback as its error.
     """
 
     def __init__(self) -> None:
         self._handlers: dict[str, Handler] = {}
-        self._given: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {}
+        self._given: Given = {}
+        self._around: list[Around] = []
+        self._lifespan: Callable[[], Any] | None = None
 
-    def __getstate__(self) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
-        return self._given
+    def __getstate__(self) -> tuple[Given, list[Around], Callable[[], Any] | None]:
+        return self._given, self._around, self._lifespan
 
-    def __setstate__(self, given: dict[str, tuple[Callable[..., Any], dict[str, Any]]]) -> None:
+    def __setstate__(self, state: tuple[Given, list[Around], Callable[[], Any] | None]) -> None:
         self.__init__()
+        given, self._around, self._lifespan = state
         for kind, (function, options) in given.items():
-            self.on(kind, **options)(function)
+            self.on(kind, **options)(cast("Callable[..., Any]", getattr(function, "function", function)))
 
     def __getitem__(self, kind: str) -> Handler:
         return self._handlers[kind]
@@ -105,6 +82,10 @@ class Handlers(Mapping[str, Handler]):
         max_messages: int = MAX_BATCH,
         timeout_seconds: float | None = None,
         max_seconds: float | None = None,
+        keep_result: bool = False,
+        cron: str | None = None,
+        time_zone: str | None = None,
+        settings: DefineOptions | None = None,
     ) -> Callable[[F], F]:
         """Return a decorator that makes a function or coroutine function the handler of a kind.
 
@@ -116,15 +97,23 @@ class Handlers(Mapping[str, Handler]):
             timeout_seconds: how long a hold lasts before it is renewed; None: as the kind says.
             max_seconds: how long a handler may take. After that a coroutine is cancelled, which is a failed
                 attempt; a function goes on, but its message may go to another. None: for ever.
+            keep_result: whether what it returns is the result of the message, as JSON: see `wait_for_result`.
+                The kind has to keep a history for that; without a `history_seconds` in the settings, a day.
+            cron: push a message with a null payload at these times, by a schedule of the kind's name.
+            time_zone: of that, as Europe/Berlin; None: UTC.
+            settings: of the kind. A worker brings them and the schedule to the database when it starts, where
+                its login may do that, as `queue_operator` may; else they are a warning in its log.
 
         Raises:
             ValueError: the kind has a handler, or a number is out of its range.
-            TypeError: payloads can't be parsed as what it takes.
+            TypeError: payloads can't be parsed as what it takes, or not without pydantic, the extra `worker`.
         """
         if kind in self._handlers:
             raise ValueError(f"kind {kind} has a handler: {self._handlers[kind].function.__qualname__}")
         if not 1 <= max_messages <= MAX_BATCH:
             raise ValueError(f"max_messages {max_messages}: 1 to {MAX_BATCH}")
+        if time_zone is not None and cron is None:
+            raise ValueError(f"time_zone {time_zone}: of a cron, and there is none")
         for name, number in (
             ("concurrency", concurrency),
             ("timeout_seconds", timeout_seconds),
@@ -139,7 +128,14 @@ class Handlers(Mapping[str, Handler]):
             "max_messages": max_messages,
             "timeout_seconds": timeout_seconds,
             "max_seconds": max_seconds,
+            "keep_result": keep_result,
+            "cron": cron,
+            "time_zone": time_zone,
+            "settings": settings,
         }
+        wanted_settings: DefineOptions = {**(settings or {})}
+        if keep_result:
+            wanted_settings.setdefault("history_seconds", RESULT_SECONDS)
 
         def decorate(function: F) -> F:
             wanted, wants_context = _signature(function, payload)
@@ -154,11 +150,125 @@ class Handlers(Mapping[str, Handler]):
                 max_messages,
                 timeout_seconds,
                 max_seconds,
+                keep_result,
+                wanted_settings,
+                cron,
+                time_zone,
+                self._around,
             )
             self._given[kind] = function, given
             return function
 
         return decorate
+
+    def task(
+        self,
+        kind: str,
+        *,
+        payload: Any = None,
+        concurrency: int | None = None,
+        max_messages: int = MAX_BATCH,
+        max_seconds: float | None = None,
+        keep_result: bool = False,
+        cron: str | None = None,
+        time_zone: str | None = None,
+        order_key: OrderKey | None = None,
+        **settings: Unpack[DefineOptions],
+    ) -> Callable[[Callable[Concatenate[T, P], R]], Task[T, P, R]]:
+        """Return a decorator that makes a function the handler of a kind, and gives it a typed `push`.
+
+            @handlers.task("emails", max_attempts=5, backoff_seconds=10, order_key=lambda email: email.to)
+            def send(email: Email) -> None: ...
+
+            send.push(queue, Email("ann@example.org", "hello"), key="welcome/ann")
+
+        Args:
+            kind: the kind.
+            payload: as of `on`, and so are concurrency, max_messages, max_seconds, keep_result, cron and
+                time_zone.
+            concurrency: see there.
+            max_messages: see there.
+            max_seconds: see there.
+            keep_result: see there.
+            cron: see there.
+            time_zone: see there.
+            order_key: makes the order key of a payload: messages of the same one come one at a time.
+            **settings: of the kind, see `DefineOptions`, brought to the database as those of `on`.
+
+        Raises:
+            ValueError, TypeError: as `on`.
+        """
+
+        def decorate(function: Callable[Concatenate[T, P], R]) -> Task[T, P, R]:
+            self.on(
+                kind,
+                payload=payload,
+                concurrency=concurrency,
+                max_messages=max_messages,
+                max_seconds=max_seconds,
+                keep_result=keep_result,
+                cron=cron,
+                time_zone=time_zone,
+                settings=settings,
+            )(function)
+            task = Task(function, kind, order_key)
+            # what another process imports by the name of the function is the task
+            self._given[kind] = task, self._given[kind][1]
+            return task
+
+        return decorate
+
+    def around(self, function: A) -> A:
+        """Run every handler of these in a generator function that yields once: a decorator.
+
+            @handlers.around
+            def timed(message: Message) -> Iterator[None]:
+                began = time.monotonic()
+                yield
+                print(message.kind, time.monotonic() - began)
+
+        What the handler raises comes out of the `yield`; what leaves the generator counts. The first one is
+        the outermost. An async generator function is for coroutines alone, another one for all handlers.
+
+        Raises:
+            TypeError: it is no generator function.
+        """
+        _check_generator(function)
+        self._around.append(function)
+        return function
+
+    def lifespan(self, function: L) -> L:
+        """Let a generator function without parameters make what the handlers of a process share: a decorator.
+
+            @handlers.lifespan
+            def clients() -> Iterator[Clients]:
+                with httpx.Client() as client:
+                    yield Clients(client)
+
+        What it yields is `context.state` of each handler. It runs up to its `yield` before a worker takes
+        anything, and on from there when all handlers have ended. It may be an async generator function.
+
+        Raises:
+            TypeError: it is no generator function.
+            ValueError: there is one already.
+        """
+        _check_generator(function)
+        if self._lifespan is not None:
+            raise ValueError(f"there is a lifespan: {self._lifespan}")
+        self._lifespan = function
+        return function
+
+    @contextlib.asynccontextmanager
+    async def living(self) -> AsyncGenerator[Any]:
+        """Give what the handlers of a process share while the block runs; None: there is no lifespan."""
+        if self._lifespan is None:
+            yield None
+        elif inspect.isasyncgenfunction(self._lifespan):
+            async with contextlib.asynccontextmanager(self._lifespan)() as state:
+                yield state
+        else:
+            with contextlib.contextmanager(self._lifespan)() as state:
+                yield state
 
     def only(self, kinds: Iterable[str]) -> Handlers:
         """Return those of some kinds.
@@ -167,11 +277,17 @@ class Handlers(Mapping[str, Handler]):
             LookupError: one of them has no handler.
         """
         chosen = Handlers()
+        chosen._around, chosen._lifespan = self._around, self._lifespan
         for kind in kinds:
             if kind not in self._handlers:
                 raise LookupError(f"kind {kind} has no handler; those that have: {', '.join(self._handlers)}")
             chosen._handlers[kind], chosen._given[kind] = self._handlers[kind], self._given[kind]
         return chosen
+
+
+def _check_generator(function: Callable[..., Any]) -> None:
+    if not (inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)):
+        raise TypeError(f"{function}: a generator function is wanted, with one yield")
 
 
 def _signature(function: Callable[..., Any], payload: Any) -> tuple[Any, bool]:

@@ -15,9 +15,10 @@ from pyqueue_sql.worker.link import Ending, Link, log
 from pyqueue_sql.worker.watching import KINDS_A_CALL
 
 if TYPE_CHECKING:
-    from pyqueue_sql.client import Queue
+    from pyqueue_sql.calls.client import Queue
     from pyqueue_sql.models import Heartbeat, Listening
-    from pyqueue_sql.worker.board import Board, Delivery
+    from pyqueue_sql.worker.board import Board
+    from pyqueue_sql.worker.delivery import Delivery
     from pyqueue_sql.worker.settings import Settings
     from pyqueue_sql.worker.watching import Listener
 
@@ -73,6 +74,11 @@ class Keeper:
     def is_asked(self) -> bool:
         """Whether upkeep is up to this worker."""
         return self._heartbeat is not None and self._heartbeat.reaps
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long ago the last heartbeat was; before the first one, for how long the machine has run."""
+        return time.monotonic() - self._beaten_at
 
     @property
     def heartbeat_seconds(self) -> float:

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from pyqueue_sql import dialect
-from pyqueue_sql.client import Queue
-from pyqueue_sql.connect import ConnectionFailed
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.client import Queue
+from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.errors import QueueError
 from pyqueue_sql.worker.pace import Backoff
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyqueue_sql.worker.link import log
 
 if TYPE_CHECKING:
-    from pyqueue_sql.worker.board import Delivery
+    from pyqueue_sql.worker.delivery import Delivery
     from pyqueue_sql.worker.failures import Failure
 
 _OURS = ("worker", "kinds", "held", "kind", "key", "attempt", "outcome", "seconds", "link", "gone", "freed",

@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.context import SpawnProcess
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyqueue_sql.worker.aio import AsyncWorker
+from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.link import log
 from pyqueue_sql.worker.pace import Backoff
-
-if TYPE_CHECKING:
-    from pyqueue_sql.worker.handlers import Handlers
-    from pyqueue_sql.worker.worker import AsyncWorker, WorkerOptions
+from pyqueue_sql.worker.settings import WorkerOptions
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 LOOK_SECONDS = 0.2
@@ -78,8 +77,6 @@ class Start:
 
 def _child(start: Start, number: int) -> None:
     """Be one of several processes."""
-    from pyqueue_sql.worker.worker import AsyncWorker
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if start.initialize is not None:
         start.initialize()

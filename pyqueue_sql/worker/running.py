@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import inspect
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pyqueue_sql.calls import tracing
+from pyqueue_sql.worker.answers import Answer
 from pyqueue_sql.worker.context import AsyncContext, Connections, Context, Stopping
 from pyqueue_sql.worker.settling import Concluding
 
 if TYPE_CHECKING:
-    from pyqueue_sql.worker.board import Board, Delivery
+    from pyqueue_sql.worker.board import Board
+    from pyqueue_sql.worker.delivery import Delivery
 
 CANCEL_SECONDS = 2.0
 """For coroutines to end once they are cancelled."""
@@ -24,7 +29,14 @@ def run(delivery: Delivery, connections: Connections, stopping: Stopping) -> Non
     """Run a function for a delivery."""
     handler = delivery.handler
     context = Context(delivery, connections, stopping) if handler.wants_context else None
-    with Concluding(delivery, connections.url) as concluding:
+    with (
+        Concluding(delivery, connections.url) as concluding,
+        tracing.processing(delivery.message, Answer),
+        contextlib.ExitStack() as stack,
+    ):
+        for around in handler.around:
+            if not inspect.isasyncgenfunction(around):
+                stack.enter_context(contextlib.contextmanager(around)(delivery.message))
         concluding.answer = handler.function(*handler.arguments(delivery.message, context))
 
 
@@ -32,13 +44,19 @@ async def run_async(delivery: Delivery, connections: Connections, stopping: Stop
     """Run a coroutine for a delivery."""
     handler = delivery.handler
     context = AsyncContext(delivery, connections, stopping) if handler.wants_context else None
-    with Concluding(delivery, connections.url) as concluding:
-        arguments = handler.arguments(delivery.message, context)
-        if handler.max_seconds is None:
-            concluding.answer = await handler.function(*arguments)
-        else:
-            async with asyncio.timeout(handler.max_seconds):
+    with Concluding(delivery, connections.url) as concluding, tracing.processing(delivery.message, Answer):
+        async with contextlib.AsyncExitStack() as stack:
+            for around in handler.around:
+                if inspect.isasyncgenfunction(around):
+                    await stack.enter_async_context(contextlib.asynccontextmanager(around)(delivery.message))
+                else:
+                    stack.enter_context(contextlib.contextmanager(around)(delivery.message))
+            arguments = handler.arguments(delivery.message, context)
+            if handler.max_seconds is None:
                 concluding.answer = await handler.function(*arguments)
+            else:
+                async with asyncio.timeout(handler.max_seconds):
+                    concluding.answer = await handler.function(*arguments)
 
 
 class Runners:

@@ -7,30 +7,18 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pyqueue_sql.errors import InvalidReceipt, QueueError
 from pyqueue_sql.worker.answers import Answer, Move, Reject, Retry, Snooze
 from pyqueue_sql.worker.context import Lost
+from pyqueue_sql.worker.delivery import ACK, Delivery, Settlement
 from pyqueue_sql.worker.failures import Failure, clean
-from pyqueue_sql.worker.parsing import Misfit
+from pyqueue_sql.worker.parsing import Misfit, plain
 
 if TYPE_CHECKING:
-    from pyqueue_sql.client import Queue
+    from pyqueue_sql.calls.client import Queue
     from pyqueue_sql.models import Outcome
-    from pyqueue_sql.worker.board import Delivery
-
-
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """A call that settles a delivery, without its receipt."""
-
-    verb: Literal["ack", "nack", "move"]
-    options: dict[str, Any]
-
-
-ACK = Settlement("ack", {})
-GIVE_BACK = Settlement("nack", {"count": False, "delay_seconds": 0})
 
 
 class Concluding:
@@ -54,7 +42,11 @@ class Concluding:
     ) -> bool:
         delivery = self._delivery
         if error is None and not isinstance(self.answer, Answer):
-            delivery.settlement = ACK
+            try:
+                delivery.settlement = ACK if not delivery.handler.keep_result else _result(self.answer)
+            except TypeError as wrong:
+                delivery.failure = Failure.of(wrong, self._url)
+                delivery.settlement = settlement(wrong, delivery.failure)
             return True
         if isinstance(error, asyncio.CancelledError) and _is_cancelled():
             return False
@@ -64,6 +56,10 @@ class Concluding:
             delivery.failure = Failure.of(error, self._url)
         delivery.settlement = settlement(self.answer if error is None else error, delivery.failure)
         return True
+
+
+def _result(answer: Any) -> Settlement:
+    return Settlement("ack", {"result": plain(answer)})
 
 
 def _is_cancelled() -> bool:
@@ -106,7 +102,7 @@ class Group:
         """Settle them; returns the outcomes in their order."""
         receipts = [one.receipt for one in self.deliveries]
         if self.settlement.verb == "ack":
-            return queue.ack_many(receipts)
+            return queue.ack_many(receipts, **self.settlement.options)
         if self.settlement.verb == "nack":
             return queue.nack_many(receipts, **self.settlement.options)
         return queue.move_many(
@@ -134,7 +130,10 @@ def groups(deliveries: Iterable[Delivery]) -> list[Group]:
         said = one.settlement
         if said is None:
             continue
-        name = said.verb if said.verb != "nack" else json.dumps(said.options, default=str)
+        # an ack and a nack are the same for all messages of a call; a move says all of each
+        name = said.verb
+        if said.verb != "move" and said.options:
+            name += json.dumps(said.options, default=str)
         group = found.get(name)
         if group is None:
             group = found[name] = Group(said, [])

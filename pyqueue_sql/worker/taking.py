@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from pyqueue_sql.errors import QueueError
-from pyqueue_sql.worker.board import Board, Delivery
+from pyqueue_sql.worker.board import Board
+from pyqueue_sql.worker.delivery import Delivery
 from pyqueue_sql.worker.link import Ending, Link
 from pyqueue_sql.worker.watching import LOOKS_SECONDS, Waiter, Watch
 

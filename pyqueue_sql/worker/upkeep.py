@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from pyqueue_sql import dialect
+from pyqueue_sql.calls import dialect
 from pyqueue_sql.errors import QueueError
 from pyqueue_sql.worker.link import Link, log
 
 if TYPE_CHECKING:
-    from pyqueue_sql.client import Queue
+    from pyqueue_sql.calls.client import Queue
     from pyqueue_sql.worker.keeping import Keeper
 
 REAP_SECONDS = 0.8
@@ -104,7 +104,8 @@ class Upkeep:
 
     def _reap(self, queue: Queue[Any]) -> float:
         # others may have lost theirs as well: they have the time of a heartbeat to come back
-        wait = self.link.reopened_at + self._keeper.heartbeat_seconds - time.monotonic()
+        reopened_at = max(self.link.reopened_at, self._keeper.link.reopened_at)
+        wait = reopened_at + self._keeper.heartbeat_seconds - time.monotonic()
         if wait > 0:
             return wait
         for dead in queue.reap():

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 if TYPE_CHECKING:
-    from pyqueue_sql.client import Queue
+    from pyqueue_sql.calls.client import Queue
     from pyqueue_sql.models import Listening
     from pyqueue_sql.worker.link import Ending, Link
 

@@ -17,6 +17,7 @@ grant execute on procedure queue_push_into to queue_producer;
 grant execute on procedure queue_publish to queue_producer;
 grant execute on procedure queue_reserve to queue_consumer;
 grant execute on procedure queue_pop to queue_consumer;
+grant execute on procedure queue_next to queue_consumer;
 grant execute on procedure queue_extend to queue_consumer;
 grant execute on procedure queue_extend_many to queue_consumer;
 grant execute on procedure queue_ack to queue_consumer;

@@ -6,14 +6,14 @@ set names utf8mb4;
 set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO';
 
 -- functions
-source functions/queue_ack.sql
-source functions/queue_push.sql
-source functions/queue_reserve.sql
-source functions/queue_time.sql
-source functions/queue_timestamp.sql
+source end/queue_ack.function.sql
+source arrive/queue_push.function.sql
+source deliver/queue_reserve.function.sql
+source base/queue_time.function.sql
+source base/queue_timestamp.function.sql
 
 -- triggers
-source triggers/queue_inbox.sql
+source staging/queue_inbox.trigger.sql
 
 -- roles and rights
 source grants.sql

@@ -26,7 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 from pyqueue_sql import AsyncQueue, Queue
-from pyqueue_sql.connect import mysql_settings
+from pyqueue_sql.calls.connect import mysql_settings
 
 POSTGRESQL, MARIADB, BOTH = ("postgresql",), ("mariadb",), ("mariadb", "mysql")
 

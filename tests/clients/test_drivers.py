@@ -17,9 +17,9 @@ from pyqueue_sql import (
     QueueError,
     Redriven,
     Refused,
-    dialect,
 )
-from pyqueue_sql.call import Call, Routine, columns
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.call import Call, Routine, columns
 from tests.clients import building
 from tests.clients.drivers import DRIVERS, Driver, Opened
 from tests.conformance.fixtures import Connect, connect, harness

@@ -81,7 +81,7 @@ def test_a_group_finishes_once_with_batches_kills_retries_and_dead_members(
 
     def consume(number: int) -> None:
         chance = chance_of(number)
-        worker = harness.connect(name="victim")
+        worker = harness.connect_among_kills()
         while not done.is_set():
             try:
                 kind = chance.choice(["check", "load"])
@@ -97,7 +97,7 @@ def test_a_group_finishes_once_with_batches_kills_retries_and_dead_members(
             except Exception as error:
                 if not harness.is_lost(error):
                     raise
-                worker = harness.connect(name="victim")
+                worker = harness.connect_among_kills()
 
     def kill() -> None:
         chance = chance_of(0)

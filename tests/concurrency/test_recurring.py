@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pyqueue_sql.options import OnDuplicate
+from pyqueue_sql.calls.options import OnDuplicate
 from tests.concurrency.test_races import together
 from tests.conformance.steps import drain, keys, outcomes
 

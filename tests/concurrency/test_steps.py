@@ -26,6 +26,7 @@ Call = Callable[["Session", World, "Clock"], Any]
 Result = tuple[list[object], dict[str, str]]
 
 TIMEOUT_SECONDS = 300
+PATIENCE_SECONDS = 60
 CALLS: dict[str, Call] = {
     "reserve": lambda q, w, _: q.reserve(w.kind("mail")),
     "pop": lambda q, w, _: q.pop(w.kind("mail")),
@@ -79,7 +80,7 @@ class Stepper:
         """
         world = self._make()
         running: dict[int, Future[Any]] = {}
-        steps, deadline = list(order), time.monotonic() + 10
+        steps, deadline = list(order), time.monotonic() + PATIENCE_SECONDS
         while steps:
             # who waits for the other has to let it go first; it may be on its way already
             possible = [n for n, who in enumerate(steps) if who not in running or self._settled(who, running)]
@@ -94,7 +95,7 @@ class Stepper:
                 call = CALLS[calls[who]]
                 running[who] = self._pool.submit(call, self._sessions[who], world, self._clock)
                 self._settled(who, running)
-        answers = [brief(running[who].result(10)) if who in running else [] for who in range(2)]
+        answers = [brief(running[who].result(PATIENCE_SECONDS)) if who in running else [] for who in range(2)]
         return answers, world.look(self._harness)
 
     def _make(self) -> World:
@@ -108,7 +109,7 @@ class Stepper:
 
     def _settled(self, who: int, running: dict[int, Future[Any]]) -> bool:
         """Wait until a call has answered, which is True, or waits for the other transaction."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while not running[who].done():
             assert time.monotonic() < deadline, "it neither answers nor waits"
             if self._harness.waits(self._sessions[who]):

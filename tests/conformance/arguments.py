@@ -183,6 +183,10 @@ ROUTINES = [
     Routine("queue_push_bytes", [KIND, text("a", True), Parameter("bytes", "x"), options("headers")]),
     Routine("queue_push_many", [KIND, MESSAGES, options(*PUSH)]),
     Routine("queue_reserve", [KIND, text("w", True), number("1", True), options(*RESERVE)]),
+    Routine(
+        "queue_next",
+        [RECEIPTS, KIND, text("w", True), number("1", True), options(*RESERVE, "lost")],
+    ),
     Routine("queue_pop", [KIND, number("1", True), options("where")]),
     Routine("queue_extend", [text(RECEIPT), number("0.5")]),
     Routine("queue_extend_many", [RECEIPTS, number("0.5")]),

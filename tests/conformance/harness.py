@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from pyqueue_sql import Queue, QueueError
+from pyqueue_sql.calls.connect import ConnectionFailed
 
 
 class Clock(Protocol):
@@ -183,6 +184,16 @@ class Harness(ABC):
     @abstractmethod
     def _open(self, autocommit: bool, name: str, isolation: str) -> Session:
         """Return a new session, in which a call that waits for another session for long fails."""
+
+    def connect_among_kills(self, name: str = "victim") -> Session:
+        """Return a new session while others are killed: MySQL was seen to end one with them that was new."""
+        for _ in range(20):
+            try:
+                return self.connect(name=name)
+            except Exception as error:
+                if not ((isinstance(error, ConnectionFailed) and error.away) or self.is_lost(error)):
+                    raise
+        return self.connect(name=name)
 
     @abstractmethod
     def is_lost(self, error: Exception) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,9 +13,9 @@ from zoneinfo import ZoneInfo
 import pymysql
 
 from pyqueue_sql import QueueError
+from pyqueue_sql.calls.through import fail
 from pyqueue_sql.testing.clock_mysql import TABLE as CLOCK
 from pyqueue_sql.testing.clock_mysql import Clock as RowClock
-from pyqueue_sql.through import fail
 from tests.conformance.harness import Clock, Harness, Session, insertion
 from tests.servers.databases import SESSIONS, open_connection
 
@@ -24,7 +25,7 @@ LOST = {0, 1053, 1927, 2006, 2013, 4031}
 UNDONE = {1020, 1205, 1213}
 """Error numbers: changed since the snapshot, waited too long, deadlock."""
 
-SQLSTATES = {31001: "PQ001", 31002: "PQ002", 31003: "PQ003", 31004: "PQ004", 31005: "PQ005"}
+SQLSTATES = {31001: "PQ001", 31002: "PQ002", 31003: "PQ003", 31004: "PQ004", 31005: "PQ005", 31006: "PQ006"}
 """Those of the queue, by the error numbers that say the same."""
 
 LOOK = f"""
@@ -231,8 +232,13 @@ class MysqlHarness(Harness):
             self._watcher = None
 
     def _kill(self, number: int) -> None:
+        """End a session, and wait until it is gone: it leaves the list after it has rolled back."""
         with contextlib.suppress(pymysql.OperationalError):  # it has gone by itself
             self._watch("kill %s", [number])
+        until = time.monotonic() + 30
+        while self._watch("select 1 from information_schema.processlist p where p.id = %s", [number]):
+            assert time.monotonic() < until, f"session {number} is still there"
+            time.sleep(0.002)
 
     def _watch(self, text: str, values: Any = None) -> list[Any]:
         if self._watcher is None:

@@ -10,8 +10,8 @@ import psycopg
 from psycopg.pq.abc import PGresult
 
 from pyqueue_sql import QueueError
+from pyqueue_sql.calls.through import fail
 from pyqueue_sql.testing.clock_postgresql import Clock as SequenceClock
-from pyqueue_sql.through import fail
 from tests.conformance.harness import Clock, Harness, Session, insertion
 
 LOOK = """

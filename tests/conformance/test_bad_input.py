@@ -23,9 +23,10 @@ from tests.conformance.hostile import (
     text_of,
 )
 from tests.conformance.steps import take
+from tests.sample import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tests.conformance.fixtures import Capabilities, Clock
     from tests.conformance.harness import Session
@@ -247,10 +248,15 @@ def numbers() -> Iterator[Parameter]:
 
 
 ALL = list(parameters())
+VALUES = [
+    (f"{row}.{place}", parameter, value)
+    for row, parameter in enumerate(ALL)
+    for place, value in enumerate(parameter.values)
+]
 
 
 def test_there_are_over_a_thousand_of_them() -> None:
-    assert sum(len(parameter.values) for parameter in ALL) > 1000
+    assert len(VALUES) > 1000
 
 
 @pytest.fixture
@@ -264,22 +270,29 @@ def watched(queue: Session, clock: Clock) -> Callable[[], object]:
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 @pytest.mark.parametrize("name", sorted({parameter.name for parameter in ALL}))
 def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
     queue: Session, capabilities: Capabilities, watched: Callable[[], object], name: str
 ) -> None:
-    wrong: list[str] = []
     before = watched()
-    for row, parameter in enumerate(ALL):
-        for place, value in enumerate(parameter.values if parameter.name == name else []):
-            kind = f"k{row}.{place}"
-            if problem := reaction(queue, capabilities, parameter, kind, value):
-                wrong.append(f"{parameter.name} {row} = {repr(value)[:60]}: {problem}")
+    wrong = problems(queue, capabilities, [one for one in VALUES if one[1].name == name])
     assert watched() == before
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
 
 
+@pytest.mark.servers("mariadb")
+def test_so_is_one_of_six_of_them(
+    queue: Session, capabilities: Capabilities, watched: Callable[[], object]
+) -> None:
+    before = watched()
+    wrong = problems(queue, capabilities, sample(VALUES, "hostile"))
+    assert watched() == before
+    assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
+
+
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @pytest.mark.parametrize("routine", ["ack", "nack", "extend", "move", "many"])
 def test_a_forged_receipt_is_refused_or_lost(
     queue: Session, watched: Callable[[], object], routine: str
@@ -318,6 +331,17 @@ def test_a_forged_receipt_is_refused_or_lost(
     assert queue.peek("next") == []
     assert not wrong, "\n".join(wrong)
     assert queue.ack(good).outcome == "acked", "the good one is still good"
+
+
+def problems(
+    queue: Session, capabilities: Capabilities, values: Iterable[tuple[str, Parameter, Any]]
+) -> list[str]:
+    """Return what is wrong with the answers to values."""
+    return [
+        f"{parameter.name} {place} = {repr(value)[:60]}: {problem}"
+        for place, parameter, value in values
+        if (problem := reaction(queue, capabilities, parameter, f"k{place}", value))
+    ]
 
 
 def reaction(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -14,11 +13,13 @@ from pyqueue_sql import (
     InvalidParameter,
     InvalidPayload,
     InvalidReceipt,
+    Lost,
     Queue,
     QueueError,
     Refused,
 )
 from tests.conformance.steps import die, receipts
+from tools import house
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     Arguments: TypeAlias = tuple[str | None, ...]
 
-ROUTINES = Path(__file__).parents[2] / "sql" / "postgresql" / "routines"
 WITHOUT_COLUMNS = {"queue_now", "queue_time", "queue_timestamp"}
 """Answer a value, which has no name of its own."""
 
@@ -52,6 +52,7 @@ COLUMNS = {
     "queue_push_bytes": PUSHED,
     "queue_push_many": ["p_key", "outcome"],
     "queue_reserve": RESERVED,
+    "queue_next": RESERVED,
     "queue_pop": [*MESSAGE, "errors"],
     "queue_extend": FINISHED,
     "queue_extend_many": FINISHED,
@@ -106,7 +107,8 @@ COLUMNS = {
 
 
 def test_every_public_routine_has_its_columns_here() -> None:
-    names = {path.stem for path in ROUTINES.glob("queue_*.sql")}
+    files = house.files(house.LIVE / "postgresql", "routine")
+    names = {house.name(path) for path in files if not path.name.startswith("_")}
     assert names == COLUMNS.keys() | WITHOUT_COLUMNS
 
 
@@ -204,6 +206,9 @@ def of_receipts(queue: Session) -> Iterator[tuple[str, Arguments]]:
     for rest in ([], [next(held)], [next(held), *used]):
         moves = [{"receipt": receipt, "to_kind": "next"} for receipt in rest]
         yield "queue_move_many", (json.dumps(moves), None)
+    queue.push_many("k", [{"payload": 1}] * 3)
+    for number in ("1", "10", "10"):
+        yield "queue_next", (json.dumps([next(held), *used]), "k", "worker", number, None)
 
 
 def test_the_columns_of_every_answer(queue: Session, capabilities: Capabilities) -> None:
@@ -231,6 +236,7 @@ CAUSES: list[tuple[str, type[QueueError], Callable[[Queue], object]]] = [
     ("PQ003", InvalidPayload, lambda q: q.push_many("k", [{"key": "a", "headers": {"a": []}}])),
     ("PQ004", Refused, drop_while_held),
     ("PQ004", Refused, lambda q: q.define("k", dead_letter_kind="k")),
+    ("PQ006", Lost, lambda q: q.next(["1-" + "0" * 32], "k", lost="error")),
     ("PQ005", InvalidReceipt, lambda q: q.ack("never a receipt")),
     ("PQ005", InvalidReceipt, lambda q: q.move_many([{"receipt": "never one", "to_kind": "next"}])),
 ]

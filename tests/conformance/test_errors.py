@@ -124,6 +124,7 @@ CAUSES: list[tuple[type[QueueError], str, Callable[[Queue, str], object]]] = [
     (InvalidReceipt, "receipt", lambda q, _: q.move(R, "next")),
     (InvalidReceipt, "receipts", lambda q, _: q.ack_many([R])),
     (InvalidReceipt, "receipts", lambda q, _: q.nack_many([R])),
+    (InvalidReceipt, "receipts", lambda q, _: q.next([R], "next")),
     (InvalidReceipt, "receipts", lambda q, _: q.extend_many([R], 1)),
     (InvalidReceipt, "", lambda q, _: q.move_many([{"receipt": R, "to_kind": "next"}])),
 ]

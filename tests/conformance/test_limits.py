@@ -222,6 +222,20 @@ def test_an_expired_last_delivery_dies_and_makes_room(queue: Session, clock: Clo
     assert keys(queue.peek("calls.dead", 9)) == ["000000", "000001"]
 
 
+def test_a_last_delivery_whose_place_was_wanted_lives_until_a_call_comes_to_it(
+    queue: Session, clock: Clock
+) -> None:
+    queue.define("k", max_reserved=1, rate_per_second=1, max_attempts=1)
+    queue.push("k", "last", 1)
+    (late,) = receipts(queue.reserve("k"))
+    queue.push("k", "first", 1, priority=1)
+    queue.extend(late, 0)
+    clock.advance(1)
+    assert keys(queue.reserve("k")) == ["first"], "there is one token"
+    assert state(queue, "k", "last") == "expired"
+    assert queue.ack(late).outcome == "acked"
+
+
 def test_a_payload_that_does_not_fit_dies_and_takes_no_place(queue: Session) -> None:
     fill(queue, number=3)
     queue.push("calls", "sound", {"a": 1})

@@ -54,6 +54,79 @@ def test_on_dead_that_changes_after_the_death_settles_the_group(queue: Session) 
         assert len(queue.peek(f"next{number}" if on_dead == "report" else f"failed{number}")) == 1, on_dead
 
 
+def followed(queue: Session, **seconds: float) -> None:
+    """Log kinds that are copies of one topic, for seconds."""
+    for kind, kept in seconds.items():
+        queue.define(kind, log_seconds=kept)
+        queue.subscribe("t.#", kind)
+
+
+def seen(queue: Session, name: str, reader: str) -> list[tuple[str, str]]:
+    """Read on and be done with it: the event and the key of each."""
+    events = queue.read(name, reader, 100)
+    if events:
+        queue.read_ack(reader, events[-1].position)
+    return [(event.event, event.key) for event in events]
+
+
+def prune(queue: Session) -> None:
+    """Prune until nothing is left to prune."""
+    while queue.prune():
+        pass
+
+
+@pytest.mark.parametrize("name", ["t.x", "t.#"])
+@pytest.mark.parametrize("how", ["defined", "late"])
+def test_readers_of_a_topic_miss_nothing_that_a_kind_still_logs(
+    queue: Session, clock: Clock, name: str, how: str
+) -> None:
+    followed(queue, a=10, b=500, c=1000)
+    queue.read(name, "begun")
+    queue.read("a", "of a")
+    queue.publish("t.x", "1", {"n": 1})
+    queue.publish("t.x", "2", {"n": 2})
+    (behind,) = queue.read(name, "behind", 1)
+    queue.read_ack("behind", behind.position)
+    assert seen(queue, name, "ahead") == [("pushed", "1"), ("pushed", "2")]
+    if how == "defined":
+        queue.define("a", log_seconds=0)
+    else:
+        clock.advance(20)
+    prune(queue)
+    (first, second) = queue.read(name, "begun", 9)
+    assert [(one.event, one.topic, one.key, one.payload) for one in (first, second)] == [
+        ("pushed", "t.x", "1", {"n": 1}),
+        ("pushed", "t.x", "2", {"n": 2}),
+    ]
+    assert {first.kind, second.kind} <= {"b", "c"}, "a keeps them no longer"
+    assert seen(queue, name, "new") == [("pushed", "1"), ("pushed", "2")]
+    assert seen(queue, name, "behind") == [("pushed", "2")]
+    assert seen(queue, name, "ahead") == [], "which it has seen"
+    for kind in ("b", "c"):
+        assert seen(queue, kind, f"of {kind}") == [("pushed", "1"), ("pushed", "2")], "once"
+    with pytest.raises(Refused, match="missed"):
+        queue.read("a", "of a")
+    clock.advance(700)
+    prune(queue)
+    assert seen(queue, name, "later") == [("pushed", "1"), ("pushed", "2")]
+    assert {one.behind for one in queue.readers() if one.reader == "begun"} == {2}
+    clock.advance(700)
+    prune(queue)
+    with pytest.raises(Refused, match="missed"):
+        queue.read(name, "begun")
+    assert seen(queue, name, "last") == []
+
+
+def test_a_publish_onto_what_is_there_keeps_its_event_under_the_topic(queue: Session) -> None:
+    followed(queue, a=60, b=60)
+    queue.push("b", "1", 0)
+    queue.publish("t.x", "1", 1, on_duplicate="replace")
+    queue.define("a", log_seconds=0)
+    prune(queue)
+    assert seen(queue, "t.x", "r") == [("pushed", "1")]
+    assert seen(queue, "b", "of b") == [("pushed", "1"), ("replaced", "1")]
+
+
 def test_a_dead_letter_that_dies_again_knows_where_it_came_from(queue: Session) -> None:
     queue.define("a", max_attempts=1)
     die(queue, "a", "x")

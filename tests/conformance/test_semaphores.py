@@ -10,7 +10,7 @@ from pyqueue_sql import InvalidOption, InvalidParameter, Refused
 from tests.conformance.steps import drain, keys, outcomes, receipts, state
 
 if TYPE_CHECKING:
-    from tests.conformance.fixtures import Clock
+    from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Session
 
 
@@ -419,6 +419,64 @@ def test_D5_what_has_had_its_last_delivery_keeps_nothing_ready_from_the_call_tha
     (found,) = (one for one in queue.stats() if one.kind == "k")
     assert (found.dead_total, found.expired_total, found.reserved_total) == (3, 3, 3 if pops else 4)
     assert keys(queue.reserve("k", None, 9)) == ["next"]
+
+
+@pytest.mark.parametrize("pops", [False, True], ids=["reserve", "pop"])
+@pytest.mark.parametrize("why", ["last", "misfit", "newer"])
+def test_D5_what_a_call_must_leave_to_the_next_keeps_nothing_behind_it_waiting(
+    queue: Session, clock: Clock, why: str, pops: bool
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("k", "left", "old", priority=1, max_attempts=1 if why == "last" else 3)
+    if why != "misfit":
+        hold(queue, timeout_seconds=1)
+    if why == "newer":
+        assert queue.push("k", "left", {"n": 1}, on_duplicate="replace").outcome == "held"
+    queue.push("k", "slotted", {"n": 1}, priority=2, semaphores=["s"])
+    if why == "misfit":
+        queue.define("k", payload_shape={"n": "integer"})
+    queue.push("k", "behind", {"n": 1})
+    queue.semaphore("s", 0)
+    clock.advance(2)
+    assert keys(queue.pop("k") if pops else queue.reserve("k")) == ["behind"]
+    assert states(queue, "slotted") == ["waiting"]
+    assert list(hold(queue)) == (["left"] if why == "newer" else [])
+    assert states(queue, "left", kind="k.dead") == [None if why == "newer" else "ready"]
+
+
+def test_D5_a_semaphore_that_another_call_has_locked_keeps_nothing_else_waiting(
+    queue: Session, connect: Connect
+) -> None:
+    queue.semaphore("s", 1)
+    queue.semaphore("t", 1)
+    fill(queue, "slotted", priority=2)
+    queue.push("k", "locked", 1, priority=1, semaphores=["t"])
+    queue.push("k", "behind", 1)
+    queue.semaphore("s", 0)
+    other = connect(autocommit=False)
+    other.semaphore("t", 2)
+    assert list(hold(queue, most=1)) == ["behind"]
+    other.commit()
+    assert list(hold(queue)) == ["locked"]
+
+
+def test_D5_many_that_end_keep_nothing_behind_them_waiting(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    queue.push_many("k", [{"key": f"{n:03}", "payload": "old"} for n in range(120)])
+    queue.define("k", payload_shape={"n": "integer"})
+    queue.push("k", "behind", {"n": 1}, semaphores=["s"])
+    assert list(hold(queue, most=1)) == ["behind"]
+
+
+def test_D5_who_is_told_of_room_at_a_time_to_come_keeps_nobody_waiting(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "told")
+    clock.set(clock.now - 300_000_000)
+    fill(queue, "first", kind="other")
+    assert list(hold(queue, "other", timeout_seconds=600)) == ["first"], "what was told is of the future"
+    clock.advance(300)
+    assert hold(queue) == {}
+    assert stands(queue) == (1, 1, 1)
 
 
 def test_D5_kinds_that_are_paused_or_drained(queue: Session) -> None:

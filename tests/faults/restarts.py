@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
-from pyqueue_sql import migrate
-from pyqueue_sql.connect import connect
+import pymysql
+
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+from pyqueue_sql.schema import migrate
 from tests.servers import Running
 from tests.servers.binaries import on_path, unpacked
 from tests.servers.starting import SETTINGS, UnavailableError, throw_away
@@ -38,9 +40,25 @@ class Restartable(Protocol):
             away: seconds in between.
         """
 
+    def cut(self, away: float) -> None:
+        """End all sessions of clients while it runs, as a network does, or a proxy that is started again.
+
+        Args:
+            away: for how many seconds; new ones are ended, too.
+        """
+        ...
+
     def database(self, name: str) -> str:
         """Make a database with the queue, and return its URL."""
         ...
+
+
+def again_and_again(seconds: float) -> Iterator[None]:
+    """Yield for so long, twenty times a second."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        yield
+        time.sleep(0.05)
 
 
 def make_database(server: str, name: str) -> str:
@@ -89,6 +107,15 @@ class Postgresql:
                     raise
                 time.sleep(0.1)
 
+    def cut(self, away: float) -> None:
+        """End all sessions; see Restartable."""
+        with connect(self._server.url) as connection, connection.cursor() as cursor:
+            for _ in again_and_again(away):
+                cursor.execute(
+                    "select pg_terminate_backend(a.pid) from pg_stat_activity a"
+                    " where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()"
+                )
+
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""
         return make_database(self._server.url, name)
@@ -127,6 +154,18 @@ class Mysql:
         """
         assert self._server.restart is not None
         self._server.restart(signal.SIGKILL if crash else signal.SIGTERM, away, settings)
+
+    def cut(self, away: float) -> None:
+        """End all sessions; see Restartable."""
+        with connect(self._server.url) as connection, connection.cursor() as cursor:
+            for _ in again_and_again(away):
+                cursor.execute(
+                    "select id from information_schema.processlist"
+                    " where id <> connection_id() and user = substring_index(current_user(), '@', 1)"
+                )
+                for (session,) in cursor.fetchall():
+                    with contextlib.suppress(pymysql.err.OperationalError):  # it has ended meanwhile
+                        cursor.execute("kill %s", [session])
 
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""

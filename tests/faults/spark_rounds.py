@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pyqueue_sql import Queue
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 from tests.faults.restarts import NAMES, Restartable, restartable
 from tests.faults.spark_drivers import PATIENCE_SECONDS, Driver, Drivers, some_drivers
 

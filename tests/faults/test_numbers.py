@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyqueue_sql import Queue
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 from tests.faults.restarts import Mysql
 
 if TYPE_CHECKING:

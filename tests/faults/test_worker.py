@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from pyqueue_sql import Message, Queue, migrate
-from pyqueue_sql.connect import connect
+from pyqueue_sql import Message, Queue
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.embedded import start_server
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.worker import Handlers, Worker
 from tests.worker.helpers import Running, until
 

@@ -69,8 +69,8 @@ def loosened(message: Message, entry: Entry | None, now: int) -> tuple[Any, ...]
     return (*visible[:-1], entry.state(now)) if entry and waits else visible
 
 
-def learn(model: Model, kind: str, messages: Sequence[Message]) -> None:
-    """Tell the model what it can't know: keys of dead letters, and which expired holds somebody has met."""
+def learn_places(model: Model, kind: str, messages: Sequence[Message]) -> None:
+    """Tell the model which expired holds had a place or a slot that somebody wanted since."""
     for message in messages:
         entry = model.entries.get((kind, message.key))
         if entry and entry.state(model.now) == "expired":
@@ -79,6 +79,11 @@ def learn(model: Model, kind: str, messages: Sequence[Message]) -> None:
                 model.kinds[kind].counts["expired"] += 1
             elif model.settings(kind)["max_reserved"] and message.reserved_by is None:
                 entry.reserved_by, entry.placeless = None, True  # its place was wanted
+
+
+def learn(model: Model, kind: str, messages: Sequence[Message]) -> None:
+    """Tell the model what it can't know: keys of dead letters, and what `learn_places` does."""
+    learn_places(model, kind, messages)
     for entry in [e for e in model.of(kind) if e.suffixed]:
         known = {e.key for e in model.of(kind)}
         found = [

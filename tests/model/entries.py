@@ -21,7 +21,7 @@ DEFAULT_SETTINGS: dict[str, Any] = {
     "filter_index": False,
     "log_seconds": 0,
 }
-COUNTERS = ("pushed", "reserved", "popped", "acked", "nacked", "moved", "dead", "expired")
+COUNTERS = ("pushed", "reserved", "popped", "acked", "nacked", "moved", "dead", "expired", "lost")
 
 
 class RefusedByState(Exception):  # noqa: N818 -- named after what happened

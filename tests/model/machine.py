@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, Literal
 
+from pyqueue_sql import Lost, Refused
 from tests.model.comparing import (
     agree,
     compare_delivery,
@@ -12,6 +13,7 @@ from tests.model.comparing import (
     compare_kind,
     compare_stats,
     learn_delays,
+    learn_places,
     loosened,
     settings_in,
     without_errors,
@@ -28,7 +30,7 @@ from tests.model.drawing import (
     TOPICS,
     Draw,
 )
-from tests.model.entries import SECOND, Content
+from tests.model.entries import SECOND, Content, RefusedByState
 from tests.model.groups import Group
 from tests.model.log import Happened
 from tests.model.model import Model
@@ -37,7 +39,7 @@ from tests.model.schedules import Schedule
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyqueue_sql import Message, Queue
+    from pyqueue_sql import Message, Queue, Reserved
     from pyqueue_sql.models import EventName
     from tests.conformance.fixtures import Clock
     from tests.model.entries import Entry
@@ -244,6 +246,17 @@ class Machine:
         kind, most, timeout = draw.kind(), draw.choice([1, 1, 2, 3, 10]), draw.choice([None, None, 1, 10, 60])
         where = draw.where()
         got = self.queue.reserve(kind, "worker", most, timeout_seconds=timeout, where=where)
+        self.reserved(kind, most, timeout, where, got)
+
+    def reserved(
+        self,
+        kind: str,
+        most: int,
+        timeout: int | None,
+        where: dict[str, Any] | None,
+        got: Sequence[Reserved],
+    ) -> None:
+        """Compare what a call has taken, and hold it."""
         taken = self.delivered(kind, most, got, where, self.model.places(kind))
         self.model.reserve(taken, "worker", timeout or self.model.settings(kind)["timeout_seconds"])
         for message, entry in zip(got, taken, strict=True):
@@ -254,6 +267,34 @@ class Machine:
         overfull = self.model.semaphores.overfull(self.model.entries.values(), self.model.now)
         assert not [e for e in taken if {*overfull} & {*e.semaphores}], f"more than {overfull} have room for"
         self.touched(kind)
+
+    def next(self, draw: Draw) -> None:
+        kind, most, timeout = draw.kind(), draw.choice([1, 1, 2, 10]), draw.choice([None, 10, 60])
+        where = draw.where()
+        lost: Literal["error"] | None = draw.choice([None, None, None, "error"])
+        given = [r for r in (self.receipt(draw) for _ in range(draw.randint(0, 3))) if r]
+        some, ended = self.acks(given, {})
+        got: list[Reserved] | None = None
+
+        def by_the_server() -> None:
+            nonlocal got
+            try:
+                got = self.queue.next(
+                    some, kind, "worker", most, timeout_seconds=timeout, where=where, lost=lost
+                )
+            except Lost as error:
+                raise Refused from error
+
+        def by_the_model() -> None:
+            gone = ended().count("lost")
+            if gone and lost:
+                raise RefusedByState("lost")
+            self.model.kinds[kind].counts["lost"] += gone
+
+        agree(by_the_server, lambda: self.model.all_or_none([by_the_model])[0])
+        if got is not None:
+            self.reserved(kind, most, timeout, where, got)
+        self.touched(*(self.prefix + kind for kind in KINDS))
 
     def pop(self, draw: Draw) -> None:
         kind, most, where = draw.kind(), draw.randint(1, 4), draw.where()
@@ -318,6 +359,8 @@ class Machine:
         for entry in line:
             if not self.model.deliverable(entry):
                 message = self.queue.get(entry.kind, entry.key)
+                if message:
+                    learn_places(self.model, entry.kind, [message])
                 if message is None or loosened(message, entry, self.model.now) != entry.visible(
                     self.model.now
                 ):
@@ -337,6 +380,19 @@ class Machine:
             self.end_by_ack(some, draw.ack_options(), one=False)
 
     def end_by_ack(self, some: list[str], options: dict[str, Any], one: bool) -> None:
+        some, by_the_model = self.acks(some, options)
+        agree(
+            lambda: (
+                [self.queue.ack(some[0], **options).outcome]
+                if one
+                else [a.outcome for a in self.queue.ack_many(some, **options)]
+            ),
+            lambda: self.model.all_or_none([by_the_model])[0],
+        )
+        self.touched(*(self.prefix + kind for kind in KINDS))
+
+    def acks(self, some: list[str], options: dict[str, Any]) -> tuple[list[str], Callable[[], list[str]]]:
+        """Receipts that one call can ack, whatever the order, and what that does to the model."""
         goes_to = {
             receipt: options.get("to") or (not e.source and e.follows.route and e.follows.route[0]) or None
             for receipt in some
@@ -351,15 +407,7 @@ class Machine:
             outcomes = self.model.ack([some[n] for n in order], options)
             return [outcomes[order.index(n)] for n in range(len(some))]
 
-        agree(
-            lambda: (
-                [self.queue.ack(some[0], **options).outcome]
-                if one
-                else [a.outcome for a in self.queue.ack_many(some, **options)]
-            ),
-            lambda: self.model.all_or_none([by_the_model])[0],
-        )
-        self.touched(*(self.prefix + kind for kind in KINDS))
+        return some, by_the_model
 
     def extend(self, draw: Draw) -> None:
         if not (receipt := self.receipt(draw)):
@@ -616,6 +664,7 @@ RULES: dict[Callable[[Machine, Draw], None], int] = {
     Machine.push_many: 8,
     Machine.publish: 4,
     Machine.reserve: 18,
+    Machine.next: 6,
     Machine.pop: 3,
     Machine.ack: 8,
     Machine.ack_many: 4,

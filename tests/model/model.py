@@ -298,7 +298,8 @@ class Model:
             self.gone.append(entry.follows.member)
 
     def prune(self) -> None:
-        """Members that vanished are done."""
+        """Members that vanished are done, and who waits for a semaphore is told of room that there is."""
+        self.semaphores.touch(self.semaphores.capacity, self.now)
         for member in self.gone:
             if self.groups[member.group].state == "open":
                 self._done(member, "gone")

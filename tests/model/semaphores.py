@@ -17,12 +17,12 @@ class Semaphores:
 
     def __init__(self) -> None:
         self.capacity: dict[str, int] = {}
-        self._touched = 0
+        self._touched = set[int]()
 
     def touch(self, names: Iterable[str], now: int) -> None:
         """Somebody may have been told that there is room, which is their right for a second."""
-        if names:  # once the clock was set back it lasts until a second after the later time
-            self._touched = max(self._touched, now)
+        if names:
+            self._touched.add(now)
 
     def overfull(self, entries: Iterable[Entry], now: int) -> list[str]:
         """Those that more are held of than they have room for; a hold that has expired once has no slot."""
@@ -43,6 +43,7 @@ class Semaphores:
 
     def has_to_come(self, entry: Entry, entries: Iterable[Entry], now: int) -> bool:
         """Whether a reserve that finds nothing else has to take a message: nobody else was just told to."""
-        others = [e for e in entries if e.kind != entry.kind and e.state(now) != "reserved"]
-        wanted = any({*e.semaphores} & {*entry.semaphores} for e in others)
-        return self.room(entry, entries, now) and (not wanted or now - SECOND > self._touched)
+        others = [e for e in entries if e.kind != entry.kind or not e.next(now)]
+        wanted = any({*e.semaphores} & {*entry.semaphores} for e in others if e.state(now) != "reserved")
+        told = any(abs(now - at) < SECOND for at in self._touched)
+        return self.room(entry, entries, now) and not (wanted and told)

@@ -35,6 +35,7 @@ from tests.servers.cache import cache
 from tests.servers.memory import in_memory
 from tests.servers.plugin import variable
 from tests.servers.starting import start
+from tools import house
 
 REVISION = "0001_initial"
 ROOMS = ("conformance", "schema", "worker", "model", "concurrency")
@@ -249,7 +250,7 @@ def attempt(mutant: Mutant, place: Place, reach: Reach | None, texts: dict[str, 
     variables = {plugin.RED: str(red), "PYTEST_TIMEOUT": str(TEST_SECONDS)}
     arguments: list[str] = [*OF_WORKER]
     if reach is not None:
-        tests = reach.of(Path(mutant.file).stem, texts)
+        tests = reach.of(house.name(Path(mutant.file)), texts)
         chosen.write_text(json.dumps({"chosen": tests, "known": list(reach.tests)}))
         variables[plugin.CHOSEN] = str(chosen)
         arguments = list(dict.fromkeys(test.partition("::")[0] for test in tests))
@@ -313,11 +314,7 @@ def main() -> int:
     if args.list:
         print("\n".join(mutant.name for mutant in itertools.islice(drawn, args.count)))
         return 0
-    texts = {
-        path.stem: path.read_text()
-        for folder in sql.FOLDERS
-        for path in (ROOT / "sql" / dialect / folder).glob("*.sql")
-    }
+    texts = {house.name(path): path.read_text() for path in house.files(house.LIVE / dialect, *sql.KINDS)}
     print(f"{args.of}, seed {args.seed}: {args.count} mutants on {server}", flush=True)
     with tempfile.TemporaryDirectory(prefix="pyqueue-mutants-") as scratch, contextlib.ExitStack() as stack:
         Path(scratch).chmod(0o755)

@@ -16,7 +16,7 @@ import psycopg
 import pymysql
 import pytest
 
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 
 REACH = "PYQUEUE_MUTANTS_REACH"
 """Where to write a line of JSON for each test: its name, its seconds, the routines that it reached."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.mutants.mutant import ROOT, Mutant
+from tools import house
 
 WEIGHTS = {
     "conjunct": 4,
@@ -28,7 +29,7 @@ WEIGHTS = {
     "concatenation": 1,
     "choice": 1,
 }
-FOLDERS = ("routines", "functions", "triggers", "views")
+KINDS = ("routine", "function", "trigger", "view")
 
 STRING = {"postgresql": r"'(?:[^']|'')*'", "mysql": r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\\.)*\""}
 TOKEN = (
@@ -107,17 +108,16 @@ class Token(NamedTuple):
 
 def mutants(dialect: str) -> Iterator[Mutant]:
     """Give every mutant of the SQL of a dialect."""
-    for folder in FOLDERS:
-        for path in sorted((ROOT / "sql" / dialect / folder).glob("*.sql")):
-            if path.stem != "queue_now":  # tests put another one into its place
-                yield from mutants_of(path, dialect)
+    for path in house.files(house.LIVE / dialect, *KINDS):
+        if house.name(path) != "queue_now":  # tests put another one into its place
+            yield from mutants_of(path, dialect)
 
 
 def mutants_of(path: Path, dialect: str) -> Iterator[Mutant]:
     """Give every mutant of a file."""
     source = path.read_text(encoding="utf-8")
     seen: set[tuple[int, int, str]] = set()
-    for body in (VIEW if path.parent.name == "views" else BODY[dialect]).finditer(source):
+    for body in (VIEW if house.kind(path) == "view" else BODY[dialect]).finditer(source):
         around = source.rfind("create ", 0, body.start(1)), body.end(1)
         for sort, start, end, text in Body(source, body.start(1), body.end(1), dialect).changes():
             if (start, end, text) not in seen and source[start:end].split() != text.split():

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 from alembic.script import ScriptDirectory
 
-from pyqueue_sql import connect as connecting
-from pyqueue_sql import revision
+from pyqueue_sql.calls import connect as connecting
+from pyqueue_sql.schema import frozen
 
 CATALOGS = """
 select c.relkind::text, n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -50,7 +50,7 @@ union all select 'trigger', pg_get_triggerdef(t.oid), null, obj_description(t.oi
 from ours c join pg_trigger t on t.tgrelid = c.oid and not t.tgisinternal
 order by 1, 2
 """
-HEAD = ScriptDirectory(str(revision.MIGRATIONS)).get_current_head() or ""
+HEAD = ScriptDirectory(str(frozen.MIGRATIONS)).get_current_head() or ""
 Rows = list[tuple[Any, ...]]
 
 

@@ -9,7 +9,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from pyqueue_sql import migrate, revision
+from pyqueue_sql.schema import frozen
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema import next_release
 from tests.schema.catalogs import connect
@@ -53,6 +53,5 @@ def released(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
         for clocked in (False, True):
             request.getfixturevalue("databases").clean(clocked)
     made = next_release.make(tmp_path)
-    for module in (revision, migrate):
-        monkeypatch.setattr(module, "MIGRATIONS", made)
+    monkeypatch.setattr(frozen, "MIGRATIONS", made)
     return made

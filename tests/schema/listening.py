@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LOOKS_S = (0.05, 0.25, 1.25)
+PATIENCE_S = 30
 
 
 class Event(NamedTuple):
@@ -41,9 +42,16 @@ class Listener:
             for channel in {one.channel for one in self.queue.listen(kinds)}:
                 self.conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
 
-    def events(self, seconds: float = 0.3) -> list[Event]:
-        """Return what comes within so many seconds."""
-        return [Event(one.channel, one.payload) for one in self.conn.notifies(timeout=seconds)]
+    def events(self, seconds: float = 0.3, *, awaited: int = 0) -> list[Event]:
+        """Return what comes within so many seconds.
+
+        Args:
+            seconds: what has not come by then isn't in it.
+            awaited: but for so many it waits as long as a slow machine takes.
+        """
+        found = list(self.conn.notifies(timeout=PATIENCE_S, stop_after=awaited)) if awaited else []
+        found += self.conn.notifies(timeout=seconds)
+        return [Event(one.channel, one.payload) for one in found]
 
     def take(self, number: int, poll_s: float) -> dict[str, float]:
         """Take messages until there are so many; return by key when they came."""

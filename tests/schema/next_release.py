@@ -10,7 +10,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from pyqueue_sql.revision import DIALECTS, MIGRATIONS, SEPARATOR, statements
+from pyqueue_sql.schema.frozen import DIALECTS, MIGRATIONS, SEPARATOR, statements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ KINDS, TABLES, HEAD = STEPS = ("0002_more_kinds", "0002_more_tables", "0002_more
 """The revisions of the release, the oldest first; its name is that of the last."""
 RELEASES = (FIRST, HEAD)
 
-POINTER = """from pyqueue_sql.revision import run
+POINTER = """from pyqueue_sql.schema.revision import run
 revision, down_revision = "{revision}", "{before}"
 def upgrade():
     {up}

@@ -6,20 +6,24 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pglast import ast, parse_plpgsql, parse_sql
 from pglast.enums import FunctionParameterMode, ObjectType
 from pglast.stream import RawStream
 
-SQL = Path(__file__).parents[2] / "sql" / "postgresql"
+from tools import house
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SQL = house.LIVE / "postgresql"
 OUTPUTS = (FunctionParameterMode.FUNC_PARAM_OUT, FunctionParameterMode.FUNC_PARAM_TABLE)
 
 
 @dataclass(frozen=True)
 class Routine:
-    """One file of routines/."""
+    """The file of a routine."""
 
     path: Path
     statements: list[Any]
@@ -74,7 +78,7 @@ class Routine:
 def routines() -> dict[str, Routine]:
     """Return the routines by the name of their file."""
     found: dict[str, Routine] = {}
-    for path in sorted((SQL / "routines").glob("*.sql")):
+    for path in house.files(SQL, "routine"):
         text = path.read_text(encoding="utf-8")
         statements = parse_sql(text)
         slices = [
@@ -125,9 +129,9 @@ def render(item: Any) -> str:
 
 @cache
 def served() -> dict[str, list[str]]:
-    """Return what each index of tables/ says it serves: names of routines and views."""
+    """Return what each index says it serves: names of routines and views."""
     found: dict[str, list[str]] = {}
-    for path in sorted((SQL / "tables").glob("*.sql")):
+    for path in house.files(SQL, "table"):
         said = ""
         for line in path.read_text(encoding="utf-8").splitlines():
             said = line.partition("-- serves:")[2] or said

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pyqueue_sql.routine_mysql import Routine, parse
+from pyqueue_sql.schema.routine_mysql import Routine, parse
+from tools import house
 from tools.freeze_mysql import split
 
-SQL = Path(__file__).parents[2] / "sql" / "mysql"
-FOLDERS = ("routines", "functions", "triggers")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SQL = house.LIVE / "mysql"
 NO_CODE = r"'(?:[^'\\]|\\.|'')*'|\"[^\"]*\"|--\s[^\n]*|#[^\n]*|/\*(?![!M]).*?\*/"
 
 
 @dataclass(frozen=True)
 class File:
-    """One file of routines/, functions/ or triggers/."""
+    """The file of a routine, a function or a trigger."""
 
     path: Path
     statements: list[str]
@@ -48,13 +51,12 @@ class File:
 
 @cache
 def files() -> dict[str, File]:
-    """Return the files by folder and name, `routines/queue_push`."""
+    """Return the files by what they create, `routine/queue_push`."""
     found: dict[str, File] = {}
-    for folder in FOLDERS:
-        for path in sorted((SQL / folder).glob("*.sql")):
-            statements = split(path.read_text(encoding="utf-8"))
-            [routine] = [one for text in statements if (one := parse(text.removesuffix(";")))]
-            found[f"{folder}/{path.stem}"] = File(path, statements, routine)
+    for path in house.files(SQL, "routine", "function", "trigger"):
+        statements = split(path.read_text(encoding="utf-8"))
+        [routine] = [one for text in statements if (one := parse(text.removesuffix(";")))]
+        found[f"{house.kind(path)}/{house.name(path)}"] = File(path, statements, routine)
     return found
 
 

@@ -1,6 +1,6 @@
-"""Sessions whose bounds a test writes itself (see _queue_take), as a slow scan would have left them.
+"""Sessions whose cursor a test writes itself (see queue_cursor), as a slow scan would have left it.
 
-The queue's clock stands still; the clock of the first three bounds is the real one.
+The queue's clock stands still; start_at, marks_at and turn_at are of the real one.
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ LATER = 300 * SECOND
 ROTATION = 3_900_000
 """Marks that would move on later than that are those of a clock that was set back."""
 MOST = 2**63 - 1
-LOOK, MARKS, ROTATE, TOOK, DUE, DUE_NEW, DUE_OLD, LANE, PLACE, SPAN, ROUND, HOLD = range(12)
-"""The bounds before those of the lanes, counted from 0."""
 
 
 class Session:
-    """A session of the queue whose bounds a test can write.
+    """A session of the queue whose cursor a test can write.
 
     Args:
         conn: its connection, in autocommit.
@@ -37,7 +35,7 @@ class Session:
         self.conn = conn
         self.kind = kind
         self.cursor: type[psycopg.Cursor[Any]] = psycopg.ClientCursor
-        row = conn.execute("select _queue_bounds_name(%s)", [kind]).fetchone()
+        row = conn.execute("select _queue_cursor_name(%s)", [kind]).fetchone()
         assert row is not None
         self.setting: str = row[0]
 
@@ -52,39 +50,69 @@ class Session:
         self.conn.execute("select set_config(%s, %s, false)", [self.setting, text])
 
     @property
-    def bounds(self) -> list[int]:
-        """The bounds; none, or but a number of messages taken, is an empty list."""
-        row = self.conn.execute("select current_setting(%s, true)", [self.setting]).fetchone()
+    def kept(self) -> dict[str, Any]:
+        """The columns of its cursor; none where it has none, or has but counted messages taken."""
+        row = self.conn.execute(
+            "select to_jsonb(nullif(current_setting(%s, true), '')::queue_cursor)", [self.setting]
+        ).fetchone()
         assert row is not None
-        found = [int(one) for one in (row[0] or "{}").strip("{}").split(",") if one]
-        return found if len(found) > 1 else []
+        return row[0] if row[0] and row[0]["ranks"] is not None else {}
 
-    @bounds.setter
-    def bounds(self, value: list[int]) -> None:
-        self.write("{" + ",".join(map(str, value)) + "}")
+    @kept.setter
+    def kept(self, columns: dict[str, Any]) -> None:
+        self.conn.execute(
+            "select set_config(%s, jsonb_populate_record(null::queue_cursor, %s)::text, false)",
+            [self.setting, Jsonb(columns)],
+        )
 
     def slow(self, at: int, *ranks: int, mark: int | None = None) -> None:
         """Begin the regime: from now on only what lies behind a place is looked at.
 
         Args:
-            at: the bounds of the timetable and of the lanes.
+            at: where the timetable and the lanes begin.
             ranks: the lanes: priorities, negated; none: one of priority 0.
             mark: where the marks are, if not 3 s before.
         """
         mark = at - 3 * SECOND if mark is None else mark
+        ranks = ranks or (0,)
         now = self.real_now()
-        lanes = [one for rank in ranks or (0,) for one in (rank, at, 0, mark, 0, mark, 0)]
-        later, soon = now + LATER, now + ROTATION
-        self.bounds = [later, later, soon, SLOW, at, mark, mark, 0, MOST, SECOND, 0, at, *lanes]
+        self.kept = {
+            "p_kind": self.kind,
+            "slow_taken": 64,
+            "start_at": now + LATER,
+            "marks_at": now + LATER,
+            "turn_at": now + ROTATION,
+            "took": SLOW,
+            "due": at,
+            "due_newer": mark,
+            "due_older": mark,
+            "back_lane": 0,
+            "back_place": MOST,
+            "back_span": SECOND,
+            "back_took": 0,
+            "hold_from": at,
+            "ranks": ranks,
+            "places": [at] * len(ranks),
+            "entries": [0] * len(ranks),
+            "newer_places": [mark] * len(ranks),
+            "newer_entries": [0] * len(ranks),
+            "older_places": [mark] * len(ranks),
+            "older_entries": [0] * len(ranks),
+        }
 
     def change(self, **values: int) -> None:
-        """Change single bounds, by the names above in lower case; what is due for the marks is so for all."""
-        bounds = self.bounds
-        if "marks" in values:
-            self.conn.execute("delete from queue_hint where p_kind = %s", [self.kind])
-        for name, value in values.items():
-            bounds[globals()[name.upper()]] = value
-        self.bounds = bounds
+        """Change single columns of the cursor; where the marks are due, they are so for all."""
+        if "marks_at" in values:
+            self.conn.execute("delete from queue_cursor where p_kind = %s", [self.kind])
+        self.kept = self.kept | values
+
+    def share(self) -> None:
+        """Leave the cursor for sessions that have none."""
+        self.conn.execute(
+            "insert into queue_cursor overriding user value"
+            " select (jsonb_populate_record(null::queue_cursor, %s)).*",
+            [Jsonb(self.kept)],
+        )
 
     def push(self, key: str, **options: Any) -> None:
         self.conn.execute("select queue_push(%s, %s, '1', %s)", [self.kind, key, Jsonb(options)])
@@ -100,12 +128,12 @@ class Session:
         return dict(rows)
 
     def look_back(self, calls: int, number: int = 1) -> list[str]:
-        """Reserve so many times, each time when a look behind the bounds is due; return the keys in order."""
+        """Reserve so many times, each time when a look behind the cursor is due; return the keys in order."""
         found: list[str] = []
         for _ in range(calls):
-            if self.bounds:
+            if self.kept:
                 # the round stays slow, or its end would bring a scan from the start
-                self.change(look=0, took=SLOW, round=SLOW)
+                self.change(start_at=0, took=SLOW, back_took=SLOW)
             found += self.reserve(number)
         return found
 
@@ -127,7 +155,7 @@ def place(session: Session, key: str) -> tuple[int | None, int | None]:
 
 
 def hold(session: Session, clock: Clock, seconds: int) -> str:
-    """Return the receipt of a message that is held, and move the bounds and the marks past its place."""
+    """Return the receipt of a message that is held, and move the cursor and its marks past its place."""
     session.push("held")
     session.slow(clock.now)
     receipt = session.reserve(timeout_seconds=seconds)["held"]

@@ -12,7 +12,8 @@ import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from pyqueue_sql import MigrationError, migrate
+from pyqueue_sql import MigrationError
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema import hijackers
 from tests.schema.catalogs import connect
@@ -103,6 +104,8 @@ ENDS = (
     "queue_ack_many(jsonb_build_array(%s), '{\"result\": 2}')",
     "queue_nack_many(jsonb_build_array(%s))",
     'queue_nack_many(jsonb_build_array(%s), \'{"error": "x", "final": true}\')',
+    "queue_next(jsonb_build_array(%s), 'kept')",
+    "queue_next(jsonb_build_array(%s, '1-00000000000000000000000000000000'), 'mail', null, 2)",
     "queue_move_many(jsonb_build_array(jsonb_build_object('receipt', %s, 'to_kind', 'next')))",
     "queue_extend_many(jsonb_build_array(%s), 1)",
 )

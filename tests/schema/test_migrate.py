@@ -16,10 +16,11 @@ from alembic.runtime.migration import MigrationContext
 from psycopg import sql
 from sqlalchemy.pool import NullPool
 
-from pyqueue_sql import MigrationError, Queue, migrate, migrate_postgresql, revision
+from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.alembic import include_name, include_object, tables
-from pyqueue_sql.connect import ConnectionFailed
+from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.embedded import start_server
+from pyqueue_sql.schema import frozen, migrate, migrate_postgresql
 from tests.schema.catalogs import CATALOGS, DEFINITIONS, HEAD, Rows, connect, printed, rows
 
 PATIENCE = "?options=-cstatement_timeout%3D20s"
@@ -125,7 +126,7 @@ def test_what_is_printed_does_the_same(empty_url: str, schema: str | None):
 
 
 def test_a_fresh_install_by_the_manifest_is_the_same(empty_url: str):
-    live = revision.MIGRATIONS.parent / "sql" / "postgresql"
+    live = frozen.MIGRATIONS.parent / "sql" / "postgresql"
     includes = [
         line.split()[1]
         for line in (live / "install.sql").read_text().splitlines()
@@ -148,7 +149,7 @@ def test_a_fresh_install_by_the_manifest_is_the_same(empty_url: str):
 
 
 def test_two_upgrades_at_once_make_one(empty_url: str):
-    code = "import sys; from pyqueue_sql import migrate; migrate.upgrade(sys.argv[1])"
+    code = "import sys; from pyqueue_sql.schema import migrate; migrate.upgrade(sys.argv[1])"
     root = Path(__file__).parents[2]
     running = [
         subprocess.Popen([sys.executable, "-c", code, empty_url], cwd=root, stderr=subprocess.PIPE, text=True)
@@ -304,7 +305,7 @@ def test_it_can_be_a_branch_of_the_applications_migrations(empty_url: str, tmp_p
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", str(tmp_path))
         config.set_main_option("path_separator", "newline")
-        config.set_main_option("version_locations", f"{tmp_path / 'own'}\n{revision.MIGRATIONS / 'versions'}")
+        config.set_main_option("version_locations", f"{tmp_path / 'own'}\n{frozen.MIGRATIONS / 'versions'}")
         # in a transaction that is open already Alembic leaves the end to whoever began it
         connection.begin()
         command.upgrade(config, "heads")

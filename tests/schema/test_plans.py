@@ -7,6 +7,8 @@ PYQUEUE_TEST_LARGE=1 adds 1,000,000 messages.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -161,28 +163,43 @@ class Filled:
     known: str
 
 
+@pytest.fixture(scope="module")
+def originals(databases_postgresql: Databases) -> Iterator[Callable[[int], str]]:
+    """Return the name of a database with so many messages, filled once and then copied."""
+    with contextlib.ExitStack() as made:
+
+        @functools.cache
+        def original(size: int) -> str:
+            url = made.enter_context(databases_postgresql.own())
+            with psycopg.connect(url, autocommit=True) as conn:
+                conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
+                conn.execute(FILL, {"size": size, "held": HELD})
+                conn.execute(DEAD)
+                for text in (PAST, LOGGED, ORDERED, FILTERED, SEMAPHORED, LIMITED):
+                    psycopg.ClientCursor(conn).execute(text, {"size": size})
+            return url.rpartition("/")[2]
+
+        yield original
+
+
 @pytest.fixture(
     scope="module",
     params=[(size, known) for size in SIZES for known in ("nothing", "all")] + [(10_000, "empty")],
     ids=lambda one: f"{one[0]}-{one[1]}-known",
 )
-def filled(request: pytest.FixtureRequest, databases_postgresql: Databases) -> Iterator[Filled]:
+def filled(
+    request: pytest.FixtureRequest, databases_postgresql: Databases, originals: Callable[[int], str]
+) -> Iterator[Filled]:
     """A database for the tests of this file, with the messages in it.
 
     What the server knows of them: nothing; all; or `empty`, what it finds in a queue that is empty just
     then, with the dead rows of many in it: no rows in many pages.
     """
     size, known = request.param
-    with databases_postgresql.own() as url:
+    if not databases_postgresql.superuser():
+        pytest.skip("auto_explain is loaded by superusers only")
+    with databases_postgresql.own(originals(size)) as url:
         with psycopg.connect(url, autocommit=True) as conn:
-            row = conn.execute("select rolsuper from pg_roles where rolname = current_user").fetchone()
-            if row != (True,):
-                pytest.skip("auto_explain is loaded by superusers only")
-            conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
-            conn.execute(FILL, {"size": size, "held": HELD})
-            conn.execute(DEAD)
-            for text in (PAST, LOGGED, ORDERED, FILTERED, SEMAPHORED, LIMITED):
-                psycopg.ClientCursor(conn).execute(text, {"size": size})
             if known != "nothing":
                 names = sql.SQL(", ").join(map(sql.Identifier, TABLES))
                 conn.execute(
@@ -199,9 +216,9 @@ def filled(request: pytest.FixtureRequest, databases_postgresql: Databases) -> I
 
 @pytest.fixture
 def plans(filled: Filled) -> Iterator[Plans]:
-    """The plans of a new session, which has no bounds yet."""
+    """The plans of a new session, which has no cursor yet."""
     with psycopg.connect(filled.url, autocommit=True) as conn:
-        conn.execute("delete from queue_hint")
+        conn.execute("delete from queue_cursor")
         yield Plans(conn)
 
 
@@ -391,6 +408,8 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     ),
     "queue_stream_forget": lambda plans: kept(plans, "select * from queue_stream_forget('reader/' || %s)"),
     "queue_reserve": query("select * from queue_reserve('work', 'w', %s)", BATCH),
+    "queue_next": one_by_one("select * from queue_next(jsonb_build_array(%s::text), 'work', 'w')"),
+    "queue_next many": many("select * from queue_next(%s, 'work', 'w', 20)"),
     "queue_pop": query("select * from queue_pop('work', %s)", BATCH),
     "queue_ack": one_by_one("select * from queue_ack(%s)"),
     "queue_ack_many": many("select * from queue_ack_many(%s)"),
@@ -508,6 +527,8 @@ ALIKE = {
 PASSING = {
     "queue_reserve",
     "queue_pop",
+    "queue_next",
+    "queue_next many",
     "queue_redrive",
     "queue_purge",
     "queue_listen",
@@ -518,7 +539,7 @@ PASSING = {
 """They pass over messages that are held."""
 
 
-SMALL = {"queue_log_gone", "queue_log_known", "queue_hint", "queue_reader"}
+SMALL = {"queue_log_gone", "queue_log_known", "queue_cursor", "queue_reader"}
 """They stay small; a prune reads the largest number in each, to find a sequence that is behind."""
 
 
@@ -568,7 +589,7 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
         plans = Plans(conn)
         calm(plans)
         with conn.transaction(force_rollback=True):
-            conn.execute("delete from queue_hint")
+            conn.execute("delete from queue_cursor")
             conn.execute("delete from delayed_queue where reserved_at is not null")
             rows, nodes = plans.run("select p_key from queue_reserve('work', 'w', %s)", BATCH)
     assert len(rows) == BATCH
@@ -651,7 +672,7 @@ VARIANTS = {
 
 
 HOLD_INDEX = "queue_hold_until"
-"""It is for sessions with bounds only."""
+"""It is for sessions with a cursor only."""
 UNSEEN = (
     "queue_push",
     "queue_inbox",
@@ -729,12 +750,12 @@ def test_a_call_uses_its_indexes_and_touches_no_more_than_its_batch(
     assert {what: found for what, found in wrong.items() if found} == {}
 
 
-def test_a_session_with_bounds_looks_from_the_marks_by_their_index(filled: Filled, plans: Plans) -> None:
+def test_a_session_with_a_cursor_looks_from_the_marks_by_their_index(filled: Filled, plans: Plans) -> None:
     session = Session(plans.conn)
     for index, name in PAIRS:
         if index == HOLD_INDEX:
             session.slow(session.real_now())
-            session.change(marks=0)
+            session.change(marks_at=0)
             nodes = (CALLS | CALLS_OF_VIEWS)[call_of(index, name) or name](plans)
             assert index in used_by(nodes) or filled.known == "empty", name
 

@@ -12,48 +12,61 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.pool import NullPool
 
-from pyqueue_sql import MigrationError, Queue, migrate, migrate_postgresql, revision
+from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.embedded import start_server
+from pyqueue_sql.schema import frozen, migrate, migrate_postgresql, revision
 from tests.schema import next_release
 from tests.schema.catalogs import DEFINITIONS, HEAD, connect, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LIVE = revision.MIGRATIONS.parent / "sql" / "postgresql"
+LIVE = frozen.MIGRATIONS.parent / "sql" / "postgresql"
 DAMAGE = {
-    "function queue_pause(text)": "drop function queue_pause(text)",
-    "function queue_now()": "create or replace function queue_now() returns bigint return 1",
-    "function queue_resume(text)": "drop function queue_resume(text); create function queue_resume(text)"
-    " returns integer language sql as 'select 1'",
-    "function _queue_ticks()": "alter function _queue_ticks security definer",
-    "view queue_stats": "drop view queue_stats",
-    "view queue_readers": "drop view queue_readers; create view queue_readers as select 1 as one",
-    "trigger queue_inbox on queue_inbox": "drop trigger queue_inbox on queue_inbox",
-    "comment on function queue_push(text,text,jsonb,jsonb)": "comment on function queue_push is 'mine'",
-    "comment on view queue_stats": "comment on view queue_stats is null",
-    "comment on table delayed_queue": "comment on table delayed_queue is null",
-    "rights on function queue_reserve(text,text,integer,jsonb)": (
-        "grant execute on function queue_reserve to public"
-    ),
-    "rights on function queue_ack(text,jsonb)": "revoke execute on function queue_ack from queue_consumer",
-    "rights on function queue_drop(text)": "grant execute on function queue_drop to queue_producer",
-    "rights on table delayed_queue": "grant select on delayed_queue to public",
-    "rights on table queue_kind": "grant update (paused) on queue_kind to queue_producer",
-    "rights on view queue_stats": "grant select on queue_stats to pg_monitor with grant option",
-    "rights on sequence queue_event_3": "grant usage on sequence queue_event_3 to public",
+    "routines, views and triggers": {
+        "function queue_pause(text)": "drop function queue_pause(text)",
+        "function queue_now()": "create or replace function queue_now() returns bigint return 1",
+        "function queue_resume(text)": "drop function queue_resume(text); create function queue_resume(text)"
+        " returns integer language sql as 'select 1'",
+        "function _queue_ticks()": "alter function _queue_ticks security definer",
+        "view queue_stats": "drop view queue_stats",
+        "view queue_readers": "drop view queue_readers; create view queue_readers as select 1 as one",
+        "trigger queue_inbox on queue_inbox": "drop trigger queue_inbox on queue_inbox",
+    },
+    "comments": {
+        "comment on function queue_push(text,text,jsonb,jsonb)": "comment on function queue_push is 'mine'",
+        "comment on view queue_stats": "comment on view queue_stats is null",
+        "comment on table delayed_queue": "comment on table delayed_queue is null",
+    },
+    "rights": {
+        "rights on function queue_reserve(text,text,integer,jsonb)": (
+            "grant execute on function queue_reserve to public"
+        ),
+        "rights on function queue_ack(text,jsonb)": (
+            "revoke execute on function queue_ack from queue_consumer"
+        ),
+        "rights on function queue_drop(text)": "grant execute on function queue_drop to queue_producer",
+        "rights on table delayed_queue": "grant select on delayed_queue to public",
+        "rights on table queue_kind": "grant update (paused) on queue_kind to queue_producer",
+        "rights on view queue_stats": "grant select on queue_stats to pg_monitor with grant option",
+    },
+    "rights on a sequence": {
+        "rights on sequence queue_event_3": "grant usage on sequence queue_event_3 to public",
+    },
 }
 
 
 @pytest.mark.parametrize("what", DAMAGE)
 def test_what_is_missing_or_differs_is_made_again_and_named(database_url: str, what: str):
-    before = rows(database_url, DEFINITIONS)
-    rows(database_url, DAMAGE[what])
-    assert rows(database_url, DEFINITIONS) != before or "sequence" in what
+    before = seen = rows(database_url, DEFINITIONS)
+    for text in DAMAGE[what].values():
+        rows(database_url, text)
+        was, seen = seen, rows(database_url, DEFINITIONS)
+        assert seen != was or "sequence" in what, text
     found = migrate.upgrade(database_url)
     assert rows(database_url, DEFINITIONS) == before
-    of_it = re.compile(f"(rights on |comment on )?{re.escape(what)}")
-    assert what in found
+    of_it = re.compile(f"(rights on |comment on )?({'|'.join(map(re.escape, DAMAGE[what]))})")
+    assert set(DAMAGE[what]) <= set(found)
     assert [one for one in found if not of_it.fullmatch(one)] == []
     assert migrate.upgrade(database_url) == []
 
@@ -190,7 +203,7 @@ def application(tmp_path: Path) -> Config:
     config = Config()
     config.set_main_option("script_location", str(tmp_path))
     config.set_main_option("path_separator", "newline")
-    config.set_main_option("version_locations", f"{tmp_path / 'own'}\n{revision.MIGRATIONS / 'versions'}")
+    config.set_main_option("version_locations", f"{tmp_path / 'own'}\n{frozen.MIGRATIONS / 'versions'}")
     return config
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pyqueue_sql import migrate
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.catalogs import connect
 from tests.schema.test_hijack import Caller, caller, database_url  # noqa: F401
@@ -64,7 +64,7 @@ def test_a_copy_that_takes_over_numbers_where_the_other_ended(conn: psycopg.Conn
         conn.execute(f"alter sequence {name} restart".encode())
     with pytest.raises(psycopg.errors.UniqueViolation):
         conn.execute("select queue_push('mail', 'new', '1')")
-    statement = re.search(r"```sql\n(select setval.*?;)\n```", PAGE.read_text("utf-8"), re.DOTALL)
+    statement = re.search(r"```sql[^\n]*\n(select setval.*?;)\n```", PAGE.read_text("utf-8"), re.DOTALL)
     assert statement is not None
     assert set(re.findall(r"setval\('(\w+)'", statement[1])) == {name for (name,) in sequences}
     conn.execute(statement[1].encode())
@@ -85,7 +85,7 @@ def behind(conn: psycopg.Connection[Any]) -> list[str]:
     conn.execute("select queue_push('mail', n::text, '1') from generate_series(1, 5) n")
     conn.execute("select count(*) from queue_read('mail', 'reader', 10)")
     conn.execute("select queue_stage_begin('job')")
-    conn.execute("insert into queue_hint (p_kind, bounds) values ('mail', '{1}'), ('mail', '{2}')")
+    conn.execute("insert into queue_cursor (p_kind, slow_taken) values ('mail', 1), ('mail', 2)")
     conn.execute("insert into queue_log_known (position) values (1), (2)")
     # the trigger takes a row out at once: one that came with the copy
     conn.execute("alter table queue_inbox disable trigger all")

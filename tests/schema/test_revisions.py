@@ -2,51 +2,69 @@
 
 import pytest
 
-from pyqueue_sql import MigrationError, Queue, migrate
-from tests.schema.catalogs import DEFINITIONS, connect, printed, rows
+from pyqueue_sql import MigrationError, Queue
+from pyqueue_sql.schema import migrate
+from tests.schema.catalogs import DEFINITIONS, Rows, connect, printed, rows
 from tests.schema.next_release import FIRST, HEAD, RELEASES, STEPS
 
 pytestmark = pytest.mark.usefixtures("released")
 OLDER = (FIRST, *STEPS[:-1])
 
 
+@pytest.fixture(scope="module")
+def fresh() -> dict[str, Rows]:
+    """What a fresh install has, by revision, once somebody has made one."""
+    return {}
+
+
+@pytest.fixture
+def head(fresh: dict[str, Rows], request: pytest.FixtureRequest) -> Rows:
+    """What a fresh install of the newest revision has."""
+    if HEAD not in fresh:
+        url: str = request.getfixturevalue("empty_url")
+        migrate.upgrade(url)
+        assert migrate.current(url) == HEAD
+        fresh[HEAD] = rows(url, DEFINITIONS)
+    return fresh[HEAD]
+
+
+def older_one(database_url: str, revision: str) -> str:
+    """Bring the test's database, which has the first revision, to another; returns its URL."""
+    if revision != FIRST:
+        migrate.upgrade(database_url, revision=revision)
+    assert migrate.current(database_url) == revision
+    return database_url
+
+
 @pytest.mark.parametrize("older", OLDER)
-def test_an_upgrade_from_an_older_revision_is_a_fresh_install(empty_url: str, older: str):
-    migrate.upgrade(empty_url)
-    assert migrate.current(empty_url) == HEAD
-    head = rows(empty_url, DEFINITIONS)
-    migrate.downgrade(empty_url)
-    migrate.upgrade(empty_url, revision=older)
-    assert migrate.current(empty_url) == older
-    assert rows(empty_url, DEFINITIONS) != head
-    migrate.upgrade(empty_url)
-    assert rows(empty_url, DEFINITIONS) == head
+def test_an_upgrade_from_an_older_revision_is_a_fresh_install(database_url: str, head: Rows, older: str):
+    url = older_one(database_url, older)
+    assert rows(url, DEFINITIONS) != head
+    migrate.upgrade(url)
+    assert rows(url, DEFINITIONS) == head
 
 
-def test_a_downgrade_to_the_older_release_is_a_fresh_install_of_it(empty_url: str):
-    migrate.upgrade(empty_url, revision=FIRST)
-    old = rows(empty_url, DEFINITIONS)
-    migrate.upgrade(empty_url)
-    migrate.downgrade(empty_url, revision=FIRST)
-    assert rows(empty_url, DEFINITIONS) == old
+def test_a_downgrade_to_the_older_release_is_a_fresh_install_of_it(database_url: str):
+    old = rows(database_url, DEFINITIONS)
+    migrate.upgrade(database_url)
+    migrate.downgrade(database_url, revision=FIRST)
+    assert rows(database_url, DEFINITIONS) == old
 
 
-@pytest.mark.parametrize("older", OLDER)
-def test_what_is_printed_leads_from_an_older_revision_and_back(empty_url: str, older: str):
-    migrate.upgrade(empty_url)
-    head = rows(empty_url, DEFINITIONS)
-    with connect(empty_url) as connection:
-        connection.execute(printed(migrate.downgrade, revision=older).encode())
-        assert migrate.current(empty_url) == older
-        connection.execute(printed(migrate.upgrade, revision=f"{older}:head").encode())
-    assert migrate.current(empty_url) == HEAD
-    assert rows(empty_url, DEFINITIONS) == head
+def test_what_is_printed_leads_from_an_older_revision_and_back(database_url: str, head: Rows):
+    migrate.upgrade(database_url)
+    for older in OLDER:
+        with connect(database_url) as connection:
+            connection.execute(printed(migrate.downgrade, revision=older).encode())
+            assert migrate.current(database_url) == older
+            connection.execute(printed(migrate.upgrade, revision=f"{older}:head").encode())
+        assert migrate.current(database_url) == HEAD
+        assert rows(database_url, DEFINITIONS) == head, older
 
 
 @pytest.mark.parametrize(("before", "after"), [RELEASES, RELEASES[::-1]], ids=["up", "down"])
-def test_messages_in_every_state_survive(empty_url: str, before: str, after: str):
-    migrate.upgrade(empty_url, revision=before)
-    with connect(empty_url) as connection:
+def test_messages_in_every_state_survive(database_url: str, before: str, after: str):
+    with connect(older_one(database_url, before)) as connection:
         queue = Queue(connection)
         queue.define("dying", dead_letter_kind="dead", backoff_seconds=7)
         for kind in ("ready", "held", "newer", "late", "dying"):
@@ -67,7 +85,7 @@ def test_messages_in_every_state_survive(empty_url: str, before: str, after: str
         }
         assert queue.push("newer", "k", "newest", on_duplicate="replace").outcome == "held"
         queue.nack(held["dying"], final=True, error="no")
-        (migrate.upgrade if after == HEAD else migrate.downgrade)(empty_url, revision=after)
+        (migrate.upgrade if after == HEAD else migrate.downgrade)(database_url, revision=after)
         states = {kind: queue.peek(kind)[0].state for kind in ("ready", "scheduled", "held", "late", "dead")}
         assert states == {
             "ready": "ready",

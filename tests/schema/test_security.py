@@ -12,7 +12,7 @@ import pytest
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
-from pyqueue_sql import migrate
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.catalogs import connect
 from tests.schema.sources import install_text, routines
@@ -23,7 +23,7 @@ PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many", "queue_publish"
 }
 WAITING = {"queue_wait", "queue_listen", "queue_heartbeat", "queue_reap"}
 CONSUMER = (
-    {"queue_reserve", "queue_pop"}
+    {"queue_reserve", "queue_pop", "queue_next"}
     | WAITING
     | {f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")}
 )
@@ -131,6 +131,26 @@ def test_a_group_may_call_what_is_its_own(conn: psycopg.Connection, group: str, 
 
 def test_nobody_else_may_call_anything(conn: psycopg.Connection, role: str) -> None:
     assert callable_by(conn, role) == set()
+
+
+def test_rights_that_a_database_gives_by_default_are_taken_back(empty_url: str, role: str) -> None:
+    with connect(empty_url) as conn:
+        conn.execute(
+            sql.SQL(
+                "alter default privileges grant execute on functions to {0};"
+                " alter default privileges grant select on tables to {0}"
+            ).format(sql.Identifier(role))
+        )
+        migrate.upgrade(empty_url)
+        callable_then = callable_by(conn, role)
+        readable = conn.execute(
+            "select c.relname from pg_class c where c.relnamespace = current_schema()::regnamespace"
+            " and c.relkind in ('r', 'v') and has_table_privilege(%s, c.oid, 'select')",
+            [role],
+        ).fetchall()
+        conn.execute(sql.SQL("drop owned by {}").format(sql.Identifier(role)))
+    assert callable_then == set()
+    assert {name for (name,) in readable} <= {"queue_version"}
 
 
 def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: psycopg.Connection) -> None:
@@ -256,16 +276,15 @@ def test_nobody_can_put_something_of_his_own_in_between(conn: psycopg.Connection
     assert conn.execute("select count(*) from pg_temp.delayed_queue").fetchone() == (0,)
 
 
-def test_a_consumer_cannot_leave_a_hint_that_blinds_other_sessions(
+def test_a_consumer_cannot_share_a_cursor_that_blinds_other_sessions(
     conn: psycopg.Connection, role: str, database_url: str
 ) -> None:
-    name = conn.execute("select _queue_bounds_name('mail')").fetchone()  # which nobody else can know
+    name = conn.execute("select _queue_cursor_name('mail')").fetchone()  # which nobody else can know
     become(conn, role, "queue_consumer")
     most = 9_000_000_000_000_000_000
-    bounds = [most, most, 0, 6000, most, most, most, 0, most, 1000, 0, most, 0, most, 0, most, 0, most, 0]
-    conn.execute(
-        "select set_config(%s, %s, false)", [*(name or ()), str(bounds).replace("[", "{").replace("]", "}")]
-    )
+    numbers = ",".join(map(str, [64, most, most, 0, 6000, most, most, most, 0, most, 1000, 0, most]))
+    lanes = ",".join(["{0}", f"{{{most}}}", "{0}"] + [f"{{{most}}}", "{0}"] * 2)
+    conn.execute("select set_config(%s, %s, false)", [*(name or ()), f"(,mail,{numbers},{lanes})"])
     conn.execute("select queue_reserve('mail')")
     with psycopg.connect(database_url, autocommit=True) as other:
         other.execute("select queue_push('mail', 'a', '1')")

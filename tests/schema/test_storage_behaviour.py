@@ -1,4 +1,4 @@
-"""What a session finds whose scan from the start is slow, and which therefore keeps bounds."""
+"""What a session finds whose scan from the start is slow, and which therefore keeps a cursor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor],
 """The two protocols: a call is its own transaction in each, though their timestamps differ."""
 
 
-def test_the_bounds_are_used(session: Session, clock: Clock) -> None:
+def test_the_cursor_is_used(session: Session, clock: Clock) -> None:
     session.push("behind")
     session.slow(clock.now + SECOND)
     assert session.reserve() == {}
@@ -34,7 +34,7 @@ def test_what_is_committed_late_is_found_from_the_marks(
         assert list(session.reserve()) == ["early"]
         late.conn.commit()
     assert session.reserve() == {}
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert list(session.reserve()) == ["late"]
 
 
@@ -47,7 +47,7 @@ def test_what_comes_due_late_is_found_from_the_marks(
         session.slow(clock.now)
         late.conn.commit()
     assert session.reserve() == {}
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert list(session.reserve()) == ["late"]
 
 
@@ -59,7 +59,7 @@ def test_a_hold_behind_the_marks_comes_back_when_it_expires(
     receipt = hold(session, clock, 60)
     assert session.reserve() == {}
     clock.advance(61)
-    session.change(marks=0)
+    session.change(marks_at=0)
     again = session.reserve()
     assert list(again) == ["held"]
     assert again["held"] != receipt
@@ -71,10 +71,10 @@ def test_an_extended_hold_behind_the_marks_comes_back_when_that_expires(
     receipt = hold(session, clock, 60)
     session.conn.execute("select queue_extend(%s, 600)", [receipt])
     clock.advance(61)
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert session.reserve() == {}
     clock.advance(540)
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert list(session.reserve()) == ["held"]
 
 
@@ -123,7 +123,7 @@ def test_a_delayed_message_is_found_when_it_comes_due(session: Session, clock: C
     assert list(session.reserve()) == ["waits"]
 
 
-def test_a_delayed_message_is_found_by_a_session_whose_bounds_another_has_passed(
+def test_a_delayed_message_is_found_by_a_session_whose_cursor_another_has_passed(
     session: Session, clock: Clock, database_url: str
 ) -> None:
     session.push("a", delay_seconds=30)
@@ -134,7 +134,7 @@ def test_a_delayed_message_is_found_by_a_session_whose_bounds_another_has_passed
         assert list(other.reserve()) == ["a"]
     session.slow(clock.now)
     assert session.reserve() == {}
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert list(session.reserve()) == ["b"]
 
 
@@ -144,15 +144,15 @@ def test_a_reserve_that_is_rolled_back_is_found_again(
     session.push("a")
     session.push("b")
     session.slow(clock.now)
-    before = session.bounds
+    before = session.kept
     with session.conn.transaction(force_rollback=True):
         assert list(session.reserve()) == ["a"]
         with another(session, database_url) as other:
             other.slow(clock.now)
             assert list(other.reserve()) == ["b"]
-            other.change(marks=0)
+            other.change(marks_at=0)
             assert other.reserve() == {}
-    assert session.bounds == before
+    assert session.kept == before
     assert list(session.reserve()) == ["a"]
 
 
@@ -167,16 +167,18 @@ def test_what_a_session_that_died_had_reserved_is_found_by_others(
         assert list(dying.reserve()) == ["a"]
         assert list(session.reserve()) == ["b"]
         dying.conn.rollback()
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert list(session.reserve()) == ["a"]
 
 
 GARBAGE = [
-    "x", "{", "{}", "{{1,2},{3,4}}", "{1}", "{NULL}", "{1,2,3,4,5}", "0", "{9223372036854775808}",
-    "{0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}", "{0,0,0,9999,0,0,0,7,0,0,0,0,0,0,0}",
-    "{0,0,0,9999,0,0,0,0,0,-5,0,0,0,0}",
-    "{0,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL}",
-    "{" + ",".join([str(MOST)] * 15) + "}", "{" + ",".join([str(-MOST)] * 15) + "}",
+    "x", "(", "()", "(1)", "{1}", "(" + "," * 20 + ")", "(" + "," * 21 + ")", "(" + "," * 22 + ")",
+    "(,,0,0,0,0,9999,0,0,0,0,0,0,0,0,{},{},{},{},{},{},{})",
+    "(,,0,0,0,0,9999,0,0,0,7,0,0,0,0,{0},{0},{0},{0},{0},{0},{0})",
+    "(,,0,0,0,0,9999,0,0,0,-5,0,0,0,0,{0},{0},{0},{0},{0},{0},{0})",
+    "(,,0,0,0,0,9999,0,0,0,0,0,0,0,0,{NULL},{NULL},{NULL},{NULL},{NULL},{NULL},{NULL})",
+    '(,,0,0,0,0,0,0,0,0,0,0,0,0,0,"{0,1}",{0},{},{},{},{},{})',
+    f"(,,64{f',{MOST}' * 12}{f',{{{MOST}}}' * 7})", f"(,,64{f',{-MOST}' * 12}{f',{{{-MOST}}}' * 7})",
 ]  # fmt: skip
 
 
@@ -205,7 +207,7 @@ def test_more_due_than_one_call_moves_are_all_found(session: Session, clock: Clo
     clock.advance(60)
     session.slow(clock.now - 61 * SECOND)
     found = session.reserve(10000)
-    session.change(rotate=0, marks=0)
+    session.change(turn_at=0, marks_at=0)
     found |= session.reserve(10000)
     assert len(found) == 2000
     clock.advance(1)
@@ -213,7 +215,7 @@ def test_more_due_than_one_call_moves_are_all_found(session: Session, clock: Clo
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_message_is_taken_once_whatever_the_bounds(
+def test_every_message_is_taken_once_whatever_the_cursor(
     session: Session, clock: Clock, database_url: str, seed: int
 ) -> None:
     rng = random.Random(seed)
@@ -229,8 +231,10 @@ def test_every_message_is_taken_once_whatever_the_bounds(
                 chosen.slow(
                     clock.now - rng.choice([0, 1, 30]) * SECOND, *sorted(rng.sample([-2, -1, 0, 1], 2))
                 )
-            if chosen.bounds and rng.random() < 0.5:
-                chosen.change(**dict.fromkeys(rng.sample(["look", "marks", "rotate"], rng.randint(1, 3)), 0))
+            if chosen.kept and rng.random() < 0.5:
+                chosen.change(
+                    **dict.fromkeys(rng.sample(["start_at", "marks_at", "turn_at"], rng.randint(1, 3)), 0)
+                )
             what = rng.random()
             if what < 0.5:
                 pusher = rng.choice([*sessions, late])
@@ -254,7 +258,7 @@ def test_every_message_is_taken_once_whatever_the_bounds(
         late.conn.commit()
         clock.advance(2000)
         for _ in range(400):
-            session.change(look=0, marks=0) if session.bounds else session.slow(clock.now, -2, 0)
+            session.change(start_at=0, marks_at=0) if session.kept else session.slow(clock.now, -2, 0)
             for key, receipt in session.reserve(2, timeout_seconds=10000).items():
                 row = session.conn.execute("select outcome from queue_ack(%s)", [receipt]).fetchone()
                 assert row == ("acked",)

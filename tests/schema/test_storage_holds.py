@@ -8,7 +8,7 @@ import pytest
 from psycopg import sql
 
 from tests.conftest import Clock
-from tests.schema.storage import LANE, LOOK, MOST, PLACE, Session, another
+from tests.schema.storage import MOST, Session, another
 
 TIMEOUT = 300
 
@@ -17,7 +17,7 @@ def begin(session: Session, clock: Clock) -> None:
     """Have the session note the place from which on it takes messages, by taking one."""
     session.push("before")
     session.slow(clock.now)
-    session.change(rotate=0)
+    session.change(turn_at=0)
     assert list(session.reserve()) == ["before"]
     clock.advance(1)
 
@@ -63,14 +63,14 @@ def test_holds_of_a_stretch_come_back_when_they_expire(
     session.push("new")
     with another(session, database_url) as other:
         other.slow(clock.now, mark=clock.now)
-        other.change(hold=0)
+        other.change(hold_from=0)
         found: list[str] = []
         for _ in range(6):
-            other.change(marks=0)
+            other.change(marks_at=0)
             found += other.reserve(timeout_seconds=5000)
         assert sorted(found) == ["before", "kept", "lost", "new"]
         clock.advance(1000 - TIMEOUT)
-        other.change(marks=0)
+        other.change(marks_at=0)
         assert list(other.reserve()) == ["extended"]
 
 
@@ -80,7 +80,7 @@ def test_a_stretch_ends_where_the_next_one_begins(session: Session, clock: Clock
     session.reserve()
     clock.advance(1)
     session.push("turn")
-    session.change(rotate=0)
+    session.change(turn_at=0)
     session.reserve()
     clock.advance(1)
     session.push("second")
@@ -94,19 +94,19 @@ def test_a_stretch_ends_where_the_next_one_begins(session: Session, clock: Clock
     assert stretches == [(["before", "first"],), (["turn", "second"],)]
 
 
-def test_the_look_back_ends_before_the_bound(session: Session, clock: Clock) -> None:
+def test_the_look_back_ends_before_the_cursor(session: Session, clock: Clock) -> None:
     """What stands at the bound is for the scan: a look back that finds it would begin again at once."""
     for key in "abc":
         session.push(key)
     session.slow(clock.now)
     assert list(session.reserve()) == ["a"]
-    session.change(lane=1, look=0)
+    session.change(back_lane=1, start_at=0)
     assert list(session.reserve()) == ["b"]
-    assert session.bounds[LANE] != 1 or session.bounds[PLACE] < MOST
-    assert session.bounds[LOOK] > 0
+    assert session.kept["back_lane"] != 1 or session.kept["back_place"] < MOST
+    assert session.kept["start_at"] > 0
 
 
-def test_a_pop_from_the_bounds_takes_in_order_and_once(session: Session, clock: Clock) -> None:
+def test_a_pop_from_the_cursor_takes_in_order_and_once(session: Session, clock: Clock) -> None:
     session.slow(clock.now)
     session.push("held")
     session.reserve()
@@ -124,7 +124,7 @@ def test_a_pop_from_the_bounds_takes_in_order_and_once(session: Session, clock: 
 
 
 @pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
-def test_what_has_had_all_its_deliveries_is_given_to_nobody_from_the_bounds(
+def test_what_has_had_all_its_deliveries_is_given_to_nobody_from_the_cursor(
     session: Session, clock: Clock, routine: LiteralString
 ) -> None:
     session.slow(clock.now)

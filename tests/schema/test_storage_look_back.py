@@ -1,4 +1,4 @@
-"""What lies behind the bounds of a session is found in the end: the look back, the marks, and hints."""
+"""What lies behind the cursor of a session is found in the end: the look back, the marks, shared cursors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from pyqueue_sql.testing.clock_postgresql import Clock
-from tests.schema.storage import DUE, HOLD, LANE, PLACE, SECOND, Session, another
+from tests.schema.storage import SECOND, Session, another
 
 BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])
 """The two protocols: a call is its own transaction in each, though their timestamps differ."""
@@ -21,7 +22,7 @@ def test_what_is_far_behind_is_found_by_the_look_back(
     session.push("behind")
     clock.advance(3600)
     session.slow(clock.now, *ranks)
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert session.reserve() == {}, "the marks lie before it"
     assert session.look_back(36 * (len(ranks) + 1)) == ["behind"]
 
@@ -34,7 +35,7 @@ def test_a_delayed_message_far_behind_is_found_by_the_look_back(
         clock.advance(3600)
         session.slow(clock.now)
         late.conn.commit()
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert session.reserve() == {}, "the marks lie before it"
     assert session.look_back(60) == ["late"]
 
@@ -63,42 +64,42 @@ def test_the_look_back_goes_on_where_it_found_something(session: Session, clock:
     assert session.look_back(30) == []
 
 
-def test_a_session_without_bounds_takes_the_hint(session: Session, clock: Clock, database_url: str) -> None:
+def test_a_session_without_a_cursor_takes_the_shared_cursor(
+    session: Session, clock: Clock, database_url: str
+) -> None:
     session.push("behind")
     clock.advance(10)
     session.push("here")
     session.slow(clock.now)
-    session.conn.execute(
-        "insert into queue_hint (p_kind, bounds) values (%s, '{1}'), (%s, %s)",
-        [session.kind, session.kind, session.bounds],
-    )
+    session.share()
     with another(session, database_url) as other:
         assert list(other.reserve()) == ["here"]
-        assert other.bounds[HOLD:-1] == session.bounds[HOLD:-1]
+        same = ("hold_from", "ranks", "places", "newer_places", "older_places")
+        assert [other.kept[name] for name in same] == [session.kept[name] for name in same]
         assert other.look_back(60) == ["behind"]
 
 
 @BOTH
-def test_the_marks_leave_a_hint_where_a_scan_is_slow(
+def test_the_marks_share_the_cursor_where_a_scan_is_slow(
     session: Session, clock: Clock, cursor: type[psycopg.Cursor[Any]]
 ) -> None:
     session.cursor = cursor
     session.push("a")
     session.slow(clock.now)
-    session.change(rotate=0)
+    session.change(turn_at=0)
     session.reserve()
-    hints = session.conn.execute("select p_kind, bounds from queue_hint").fetchall()
-    assert hints == [(session.kind, session.bounds)]
+    shared = session.conn.execute("select to_jsonb(c) - 'id' from queue_cursor c").fetchall()
+    assert shared == [({name: value for name, value in session.kept.items() if name != "id"},)]
 
 
-def test_a_session_that_finds_nothing_leaves_no_hint(session: Session, clock: Clock) -> None:
+def test_a_session_that_finds_nothing_shares_no_cursor(session: Session, clock: Clock) -> None:
     session.slow(clock.now)
-    session.change(rotate=0, marks=0, took=1000)
+    session.change(turn_at=0, marks_at=0, took=1000)
     assert session.reserve() == {}
-    assert session.conn.execute("select p_kind from queue_hint").fetchall() == []
+    assert session.conn.execute("select p_kind from queue_cursor").fetchall() == []
 
 
-def test_a_backlog_of_due_messages_behind_the_bounds_drains(session: Session, clock: Clock) -> None:
+def test_a_backlog_of_due_messages_behind_the_cursor_drains(session: Session, clock: Clock) -> None:
     """As after an hour without workers whose first scan was slow: what it didn't move lies behind."""
     session.conn.execute(
         "select queue_push_many(%s, (select jsonb_agg(jsonb_build_object('key', i::text, 'payload', i,"
@@ -121,13 +122,13 @@ def test_the_look_back_stays_where_it_left_due_messages(
         clock.advance(3600)
         session.slow(clock.now)
         late.conn.commit()
-    session.change(look=0, span=2 * 3600 * SECOND)
+    session.change(start_at=0, back_span=2 * 3600 * SECOND)
     session.reserve()
     left = session.conn.execute("select from delayed_queue where due_at = %s", [due]).fetchall()
-    assert left == [] or (session.bounds[LANE] == 0 and session.bounds[PLACE] >= due)
+    assert left == [] or (session.kept["back_lane"] == 0 and session.kept["back_place"] >= due)
 
 
-def test_the_first_bounds_lie_before_what_is_left_in_the_timetable(session: Session, clock: Clock) -> None:
+def test_the_first_cursor_lies_before_what_is_left_in_the_timetable(session: Session, clock: Clock) -> None:
     """Slow scans after an hour without workers: they moved a thousand of those that had come due."""
     session.conn.execute(
         "insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at,"
@@ -141,11 +142,11 @@ def test_the_first_bounds_lie_before_what_is_left_in_the_timetable(session: Sess
     clock.advance(3600)
     for _ in range(64):
         session.reserve()
-    assert len(session.bounds) > DUE, "the scans past 5000 held messages were slow"
+    assert session.kept, "the scans past 5000 held messages were slow"
     row = session.conn.execute("select min(due_at) from delayed_queue").fetchone()
     assert row is not None
     assert row[0] is not None
-    assert session.bounds[DUE] <= row[0]
+    assert session.kept["due"] <= row[0]
 
 
 def test_the_marks_are_looked_at_by_one_who_calls_seldom(session: Session, clock: Clock) -> None:
@@ -156,36 +157,54 @@ def test_the_marks_are_looked_at_by_one_who_calls_seldom(session: Session, clock
     found: list[str] = []
     for _ in range(3):
         # the look back is busy far behind, and small steps are all that it can take
-        session.change(look=0, marks=0, lane=1, place=clock.now - 3600 * SECOND, span=1000)
+        session.change(
+            start_at=0, marks_at=0, back_lane=1, back_place=clock.now - 3600 * SECOND, back_span=1000
+        )
         found += session.reserve()
     assert found == ["late"]
 
 
 def test_a_real_clock_that_was_set_back_hides_nothing(session: Session, clock: Clock) -> None:
-    """The bounds were kept an hour later than it is now."""
+    """The cursor was kept an hour later than it is now."""
     clock.advance(3600)
     session.slow(clock.now)
     ahead = session.real_now() + 3600 * SECOND
-    session.change(look=ahead, marks=ahead, rotate=ahead)
+    session.change(start_at=ahead, marks_at=ahead, turn_at=ahead)
     clock.advance(-3600)
     session.push("new")
     assert [key for _ in range(60) for key in session.reserve()] == ["new"]
 
 
-def test_a_hint_from_a_slow_past_starves_nobody(session: Session, clock: Clock, database_url: str) -> None:
-    """One call a session, a backlog behind the bounds of the hint, and one message before them."""
+def test_a_shared_cursor_from_a_slow_past_starves_nobody(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    """One call a session, a backlog behind the shared cursor, and one message before them."""
     session.push("behind")
     clock.advance(3600)
     for i in range(60):
         session.push(f"here{i}")
     session.slow(clock.now)
     # the look back has reached the last step of its round
-    session.change(look=0, marks=0, rotate=0, lane=1, place=0, round=100)
-    session.conn.execute(
-        "insert into queue_hint (p_kind, bounds) values (%s, %s)", [session.kind, session.bounds]
-    )
+    session.change(start_at=0, marks_at=0, turn_at=0, back_lane=1, back_place=0, back_took=100)
+    session.share()
     found: list[str] = []
     for _ in range(50):
         with another(session, database_url) as other:
             found += other.reserve()
     assert "behind" in found
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
+    session: Session, clock: Clock, known: bool
+) -> None:
+    session.push("a")
+    if known:
+        session.slow(clock.now)
+        session.change(took=100)
+    session.conn.execute(
+        "select _queue_keep_cursor('work', %s, jsonb_populate_record(null::queue_cursor, %s), 'start', %s,"
+        " 60000000, 10000, null, %s)",
+        [session.setting, Jsonb(session.kept), session.real_now(), clock.now],
+    )
+    assert session.kept == {}

@@ -1,4 +1,4 @@
-"""Waiting and reaping in sessions that keep bounds, because a scan from the start is slow."""
+"""Waiting and reaping in sessions that keep a cursor, because a scan from the start is slow."""
 
 from __future__ import annotations
 
@@ -38,12 +38,21 @@ def test_what_a_reap_frees_is_taken_by_the_next_reserve(
         assert list(other.reserve()) == ["held"]
 
 
-def test_a_look_begins_at_the_bounds(session: Session, clock: Clock) -> None:
+def test_a_look_begins_at_the_cursor(session: Session, clock: Clock) -> None:
     session.push("behind")
     session.slow(clock.now + SECOND)
     assert (look(session), wait(session)) == ((False, None), [])
     clock.advance(2)
     session.push("ahead")
+    assert (look(session), wait(session)) == ((True, None), [(session.kind,)])
+
+
+def test_a_look_begins_at_the_cursor_of_each_priority(session: Session, clock: Clock) -> None:
+    session.push("behind", priority=-5)
+    session.slow(clock.now + SECOND, 0, 5)
+    assert (look(session), wait(session)) == ((False, None), [])
+    clock.advance(2)
+    session.push("ahead", priority=-5)
     assert (look(session), wait(session)) == ((True, None), [(session.kind,)])
 
 
@@ -70,7 +79,7 @@ def test_a_look_sees_the_ends_of_holds(session: Session, clock: Clock) -> None:
     assert look(session) == (False, 59)
     clock.advance(59)
     assert look(session) == (True, None)
-    session.change(marks=0)
+    session.change(marks_at=0)
     assert list(session.reserve()) == ["held"]
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from pyqueue_sql import Queue, migrate, migrate_postgresql
+from pyqueue_sql import Queue
+from pyqueue_sql.schema import migrate, migrate_postgresql
 from tests.schema.next_release import FIRST, HEAD, STEPS
 
 if TYPE_CHECKING:

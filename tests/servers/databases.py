@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import pymysql
 
-from pyqueue_sql import migrate
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing import clock_mysql as clock
 
 if TYPE_CHECKING:

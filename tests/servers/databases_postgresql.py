@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 from pytest_postgresql.janitor import DatabaseJanitor
 
-from pyqueue_sql import migrate
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing.clock_postgresql import Clock
 
 if TYPE_CHECKING:
@@ -160,10 +160,15 @@ class Databases:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("revoke create on schema public from public")  # so from PostgreSQL 15 on
                 migrate.upgrade(url)
-                may = connection.execute("select rolsuper from pg_roles where rolname = current_user")
-                if may.fetchone() == (True,):  # then each test says whether what is written can be replicated
+                if self.superuser():  # then each test says whether what is written can be replicated
                     connection.execute("create publication everything for all tables")
         return self._template
+
+    def superuser(self) -> bool:
+        """Return whether the tests may do all on the server."""
+        with psycopg.connect(self.server.url(self.server.maintenance)) as connection:
+            may = connection.execute("select rolsuper from pg_roles where rolname = current_user")
+            return may.fetchone() == (True,)
 
     def clean(self, clocked: bool) -> str:
         """Return the URL of a database with the queue and no message in it, for one test at a time.
@@ -182,9 +187,13 @@ class Databases:
         return warm.url
 
     @contextmanager
-    def own(self) -> Iterator[str]:
-        """Give the URL of a database with the queue that no other test had or will have."""
-        url = self._copy()
+    def own(self, original: str | None = None) -> Iterator[str]:
+        """Give the URL of a database with the queue that no other test had or will have.
+
+        Args:
+            original: the name of the one that it is a copy of; None: one with no message in it.
+        """
+        url = self._copy(original)
         try:
             yield url
         finally:
@@ -198,9 +207,9 @@ class Databases:
         if self._template is not None:
             self._janitor(self._template).drop()
 
-    def _copy(self) -> str:
-        template, name = self.template, f"{self._prefix}_{next(self._numbers)}"
-        self._janitor(name, template).init()
+    def _copy(self, original: str | None = None) -> str:
+        name = f"{self._prefix}_{next(self._numbers)}"
+        self._janitor(name, original or self.template).init()
         return self.server.url(name)
 
     def _janitor(self, name: str, template: str = "template1") -> DatabaseJanitor:

@@ -11,13 +11,14 @@ import os
 import re
 import shutil
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.sample import WITH_LONG
-from tests.servers import POSTGRESQL
+from tests.servers import POSTGRESQL, certificates
 from tests.servers.binaries import PROGRAMS
 from tests.servers.databases import Databases
 from tests.servers.memory import in_memory
@@ -66,23 +67,31 @@ class Pool:
         self.lacking: Counter[tuple[str, str]] = Counter()
         self.long = 0
 
-    def has(self, name: str) -> bool:
-        """Return whether there is this server, and start it where it isn't running yet.
+    def start(self, names: set[str]) -> None:
+        """Start those of these servers that aren't running yet, side by side: MySQL takes seconds.
 
         Raises:
-            pytest.UsageError: there is none, and it is required.
+            pytest.UsageError: one can't be had, and it is required.
         """
-        if name == "postgresql":
-            return True
-        if name not in self.databases and name not in self.missing:
-            try:
-                with in_memory():
-                    self.databases[name] = Databases(start(name, os.environ.get(variable(name))))
-            except UnavailableError as error:
-                self.missing[name] = str(error)
-                if name in self.required:
-                    raise pytest.UsageError(f"{REQUIRE} names {name}: {error}") from None
-        return name in self.databases
+        known = {"postgresql", *self.databases, *self.missing}
+        with in_memory(), ThreadPoolExecutor() as threads:
+            begun = {
+                name: threads.submit(start, name, os.environ.get(variable(name)))
+                for name in self.chosen
+                if name in names - known
+            }
+            for name, running in begun.items():
+                try:
+                    self.databases[name] = Databases(running.result())
+                except UnavailableError as error:
+                    self.missing[name] = str(error)
+                    if name in self.required:
+                        raise pytest.UsageError(f"{REQUIRE} names {name}: {error}") from None
+
+    def has(self, name: str) -> bool:
+        """Return whether there is this server, and start it where it isn't running yet; raises as `start`."""
+        self.start({name})
+        return name == "postgresql" or name in self.databases
 
     def capabilities(self, name: str) -> frozenset[str]:
         """Return what the server can do and another can't."""
@@ -132,6 +141,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(capability, …): runs where the server has them all")
     config.addinivalue_line("markers", "servers(name, …): runs on these alone")
     config.stash[POOL] = Pool(config.getoption("server") or [])
+    certificates.read_once()
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -176,19 +186,27 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("long")  # its routines are those of MariaDB, where it runs
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand the tests out so that those that share what takes long to make come to one process."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from tests.servers.together import Together
+
+    return Together(config, log)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put what is quick first, and leave out what can't run."""
     pool = config.stash[POOL]
-    files = list(dict.fromkeys(item.path for item in items))
-    items.sort(key=lambda item: (turn(item), files.index(item.path)))
-    for item in items:
-        if kept := together(item):
-            item.add_marker(pytest.mark.xdist_group(kept))
+    files = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
+    items.sort(key=lambda item: (turn(item), files[item.path]))
     if not config.option.collectonly:
-        left_out = [item for item in items if not can_run(item, pool)]
-        items[:] = [item for item in items if item not in set(left_out)]
-        config.hook.pytest_deselected(items=left_out)
+        pool.start({name for item in items if (name := server_of(item)) and has_turn(item, name)})
+        can = [(item, can_run(item, pool)) for item in items]
+        items[:] = [item for item, good in can if good]
+        config.hook.pytest_deselected(items=[item for item, good in can if not good])
 
 
 def server_of(item: pytest.Item) -> str | None:
@@ -214,15 +232,6 @@ def turn(item: pytest.Item) -> tuple[int, ...]:
     return (2, server, ROOMS.index(folder) if folder in ROOMS else len(ROOMS))
 
 
-def together(item: pytest.Item) -> str | None:
-    """Return a name that a test shares with those that are to run in the same process."""
-    callspec = getattr(item, "callspec", None)
-    filled = callspec.params.get("filled") if callspec else None
-    if filled is not None:
-        return f"filled {filled}"
-    return "spark" if item.path.parent.name == "spark" else None
-
-
 def is_long(item: pytest.Item, name: str | None) -> bool:
     """Return whether a test is left out where not all is to be tried: by its mark, or for want of `core`."""
     core = item.get_closest_marker("core")
@@ -231,10 +240,15 @@ def is_long(item: pytest.Item, name: str | None) -> bool:
     return item.get_closest_marker("long") is not None
 
 
+def has_turn(item: pytest.Item, name: str | None) -> bool:
+    """Return whether a test isn't left out because it takes long."""
+    return WITH_LONG or not is_long(item, name)
+
+
 def can_run(item: pytest.Item, pool: Pool) -> bool:
     """Return whether a test's server is there and has what it is marked to need; else take note."""
     name = server_of(item)
-    if is_long(item, name) and not WITH_LONG:
+    if not has_turn(item, name):
         pool.long += name is None or name in pool.chosen
         return False
     if name is None:

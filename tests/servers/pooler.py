@@ -17,7 +17,7 @@ from pyqueue_sql.embedded.supervisor import free_port
 from tests.servers.binaries import filled
 from tests.servers.starting import UnavailableError
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.embedded.supervisor import free_port
 from tests.servers import containers, keeper
 from tests.servers.binaries import Binaries, UnavailableError, on_path, promised, unpacked
@@ -116,18 +116,59 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
     """
     home = Path(tempfile.mkdtemp(prefix=f"pyqueue-{name}-"))
     port, password = free_port(), secrets.token_urlsafe(16)
+    write_users(home, password)
+    command = started_in(home, binaries)
+    steps = [first_step(command, binaries, home), last_step(name, command, home, port, settings)]
+    url = f"{name}+pymysql://{USER}:{password}@127.0.0.1:{port}"
+    return kept(name, binaries.source, home, url, steps)
+
+
+def write_users(home: Path, password: str, first: str = "") -> None:
+    """Write what a server reads at its start, so that it has one user and no other.
+
+    Args:
+        home: the server's folder.
+        password: of the user.
+        first: a statement before those.
+    """
     (home / "users.sql").write_text(
+        f"{first}\n"
         f"create user if not exists {USER}@'%' identified by '{password}';\n"
         f"grant all on *.* to {USER}@'%' with grant option;\n"
         "drop user if exists ''@localhost, root@localhost, root@'127.0.0.1', root@'::1';\n"
     )
     (home / "users.sql").chmod(0o600)
+
+
+def started_in(home: Path, binaries: Binaries) -> list[str]:
+    """Return the command of every step of a server in its folder."""
     command = [*binaries.command, f"--datadir={home / 'data'}", f"--log-error={home / 'log'}"]
     # at its start a MariaDB removes the temporary tables of others from a folder that they share
-    command += [f"--tmpdir={home}", *(["--user=root"] if os.getuid() == 0 else [])]
+    return [*command, f"--tmpdir={home}", *(["--user=root"] if os.getuid() == 0 else [])]
+
+
+def last_step(
+    name: str, command: list[str], home: Path, port: int, settings: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the step that is the server."""
     serve = [*command, *settings, f"--port={port}", f"--socket={home / 's'}", f"--pid-file={home / 'pid'}"]
     serve += [f"--init-file={home / 'users.sql'}", *(OF_MYSQL if name == "mysql" else ())]
-    steps = [first_step(command, binaries, home), {"command": serve, "input": None}]
+    return {"command": serve, "input": None}
+
+
+def kept(name: str, source: str, home: Path, url: str, steps: list[dict[str, Any]]) -> Running:
+    """Have a keeper do the steps of a server, and return it once it answers.
+
+    Args:
+        name: mariadb or mysql.
+        source: where its program comes from, for people.
+        home: its folder, removed at the end.
+        url: of the user that it is to have.
+        steps: see tests/servers/keeper.py.
+
+    Raises:
+        UnavailableError: it doesn't start; says what it says.
+    """
     process = subprocess.Popen(
         [sys.executable, "-I", keeper.__file__],
         stdin=subprocess.PIPE,
@@ -155,12 +196,11 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(ConnectionFailed):
-                return running(name, url, binaries.source, stop)
+                return running(name, url, source, stop)
             time.sleep(0.05)
         return None
 
     atexit.register(stop)
-    url = f"{name}+pymysql://{USER}:{password}@127.0.0.1:{port}"
     if (found := answer()) is not None:
         return dataclasses.replace(found, restart=restart)
     assert process.stdout is not None
@@ -168,7 +208,7 @@ def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTIN
     if process.poll() is not None:
         said = process.stdout.read().decode().strip()[-2000:] or f"nothing said, status {process.returncode}"
     stop()
-    raise UnavailableError(f"{binaries.source} doesn't start: {said}")
+    raise UnavailableError(f"{source} doesn't start: {said}")
 
 
 def first_step(command: list[str], binaries: Binaries, home: Path) -> dict[str, Any]:

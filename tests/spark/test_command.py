@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from pyqueue_sql import Queue
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.cli import main
-from pyqueue_sql.connect import connect
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import make_url
 
+from pyqueue_sql.errors import InvalidOption
 from pyqueue_sql.spark import jars
 
 if TYPE_CHECKING:
@@ -69,3 +71,60 @@ def test_the_url_of_jdbc_has_no_password() -> None:
     assert url == "jdbc:mysql://db.example:3306/app"
     assert (properties["user"], properties["password"]) == ("ann", "p@ss")
     assert properties["rewriteBatchedStatements"] == "true"
+
+
+JDBC: list[tuple[str, str, dict[str, str]]] = [
+    ("postgresql+psycopg://db/app?sslmode=verify-full&sslrootcert=/ca.pem", "db:5432/app",
+     {"sslmode": "verify-full", "sslrootcert": "/ca.pem"}),
+    ("postgresql://[::1]:5433/a%20b", "[::1]:5433/a%20b", {}),
+    ("postgresql://one:1,two:2/app?target_session_attrs=read-write", "one:1,two:2/app",
+     {"targetServerType": "primary"}),
+    ("host=one,two port=5433 dbname=app connect_timeout=3", "one:5433,two:5433/app", {"connectTimeout": "3"}),
+    ("mysql://[fe80::1]/app", "[fe80::1]:3306/app", {}),
+    ("mysql+pymysql://db/app?ssl_ca=/ca.pem&ssl_verify_identity=true&connect_timeout=3", "db:3306/app",
+     {"serverSslCert": "/ca.pem", "useSsl": "true", "connectTimeout": "3000"}),
+    ("mysql://db/app?ssl_ca=/ca.pem&ssl_verify_cert=false", "db:3306/app",
+     {"trustServerCertificate": "true", "disableSslHostnameVerification": "true"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("url", "where", "properties"), JDBC)
+def test_what_a_url_says_is_said_to_the_driver(url: str, where: str, properties: dict[str, str]) -> None:
+    found, given = jars.jdbc(url)
+    assert found == f"jdbc:{'mysql' if url.startswith('mysql') else 'postgresql'}://{where}"
+    assert properties.items() <= given.items()
+
+
+def test_a_url_of_sqlalchemy_is_one() -> None:
+    url, properties = jars.jdbc(make_url("postgresql+psycopg://ann:p%40ss@db/app"))
+    assert (url, properties["password"]) == ("jdbc:postgresql://db:5432/app", "p@ss")
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("postgresql:///app?host=/var/run/postgresql", "names a socket"),
+        ("host=/tmp dbname=app password=s3cr3t", "names a socket"),
+        ("service=shop", '"service" of the URL'),
+        ("postgresql://db/app?sslkey=/key.pem", '"sslkey" of the URL'),
+        ("postgresql://db/app?sslrootcert=system", "wants the file of a certificate"),
+        ("postgresql://a:1,b:2,c/app?port=1,2", "3 hosts and 2 ports"),
+        ("mysql://db/app?unix_socket=/tmp/my.sock", "names a socket"),
+        ("mysql://ann:s3cr3t@db/app?ssl_key=/key.pem", '"ssl_key" of the URL'),
+    ],
+)
+def test_what_the_driver_cannot_be_told_is_refused(url: str, why: str) -> None:
+    with pytest.raises(InvalidOption) as raised:
+        jars.jdbc(url)
+    assert why in str(raised.value)
+    assert "s3cr3t" not in str(raised.value)
+
+
+def test_versions_are_compared_as_versions(nowhere: Path) -> None:
+    for version in ("42.7.9", "42.7.13", "42.7.14-rc1", "42.7.2"):
+        folder = nowhere / "org/postgresql/postgresql" / version
+        folder.mkdir(parents=True)
+        for jar in (f"postgresql-{version}.jar", f"postgresql-{version}-sources.jar"):
+            (folder / jar).touch()
+    (nowhere / "org/postgresql/postgresql/42.7.14-rc1/postgresql-42.7.14-rc1.jar").unlink()
+    assert jars.driver(POSTGRESQL, repository=nowhere)["spark.jars"].endswith("/postgresql-42.7.13.jar")

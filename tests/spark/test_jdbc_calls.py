@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyqueue_sql.connect import is_mysql
+from pyqueue_sql.calls.connect import is_mysql
 from pyqueue_sql.spark.jars import jdbc
 from tests.spark.test_jdbc import needs_driver
 

@@ -59,7 +59,8 @@ def test_peek_shows_every_message_once_with_its_state(
     [later] = frame.where("p_key = 'later'").collect()
     there = full.get("mail", "later")
     assert there is not None
-    assert (later.scheduled_at, later.created_at, later.priority) == (there.scheduled_at, there.created_at, 3)
+    raw = read(spark, where, "peek", times="long").where("p_key = 'later'").collect()[0]
+    assert (raw.scheduled_at, raw.created_at, later.priority) == (there.scheduled_at, there.created_at, 3)
     assert later.reserved_at is None
     [row] = frame.where("p_kind = 'raw'").collect()
     assert bytes(row.payload_bytes) == b"\0\1\xff"
@@ -83,7 +84,7 @@ def test_filters_on_kind_key_and_time_are_checked_by_the_server(
 ) -> None:
     ended = full.history("mail")
     middle = sorted(one.finished_at for one in ended)[10]
-    frame = read(spark, where, "history").where(
+    frame = read(spark, where, "history", times="long").where(
         (F.col("p_kind") == "mail") & F.col("p_key").isin("k1", "k2", "k3") & (F.col("finished_at") < middle)
     )
     expected = {one.key for one in ended if one.key in ("k1", "k2", "k3") and one.finished_at < middle}

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyqueue_sql.errors import InvalidOption
-from pyqueue_sql.spark.options import KNOWN, READ, READ_STREAM, WAYS, WRITE, parse
-from pyqueue_sql.spark.source import PyQueueDataSource
+from pyqueue_sql.spark.options import READ, WAYS, parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,12 +76,6 @@ def test_an_error_in_an_option_repeats_no_value() -> None:
         assert SECRET not in str(raised.value)
 
 
-def test_the_docstring_lists_every_option() -> None:
-    text = PyQueueDataSource.__doc__ or ""
-    assert [name for name in KNOWN if f"{name}:" not in text and f"{name} and" not in text] == []
-    assert "stream and batch:" in text
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_the_url_comes_from_the_environment_where_no_option_says_it(
     way: str, monkeypatch: pytest.MonkeyPatch
@@ -93,22 +86,6 @@ def test_the_url_comes_from_the_environment_where_no_option_says_it(
         parse(given, way)
     monkeypatch.setenv("PYQUEUE_URL", URL)
     assert parse(given, way).url == URL
-
-
-@pytest.mark.parametrize(
-    ("given", "way"),
-    [
-        ({"stream": "s"}, WRITE),
-        ({"stream": "s", "batch": "1", "atomic": "task"}, WRITE),
-        ({}, READ_STREAM),
-        ({"kind": "m", "timeout_seconds": "0"}, READ_STREAM),
-        ({"kind": "m", "max_messages": "many"}, READ_STREAM),
-        ({"kind": ""}, WRITE),
-    ],
-)
-def test_options_that_mean_nothing_are_refused(given: dict[str, str], way: str) -> None:
-    with pytest.raises(InvalidOption):
-        parse({"url": URL, **given}, way)
 
 
 @pytest.mark.long

@@ -33,6 +33,15 @@ def run(frame: DataFrame, folder: str, work: Callable[[DataFrame, int], None]) -
     writer.trigger(availableNow=True).start().awaitTermination()
 
 
+@pytest.mark.servers("postgresql")
+def test_a_wrong_option_is_said_in_one_sentence(
+    spark: SparkSession, where: dict[str, str], folder: str
+) -> None:
+    with pytest.raises(Exception, match='option "look" is unknown to readStream') as raised:
+        run(stream(spark, where, look="peek"), folder, lambda _frame, _: None)
+    assert "UnboundLocalError" not in str(raised.value)
+
+
 def test_every_message_comes_once_and_is_done(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:

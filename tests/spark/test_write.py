@@ -11,7 +11,7 @@ import pytest
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 from tests.conformance.steps import drain
 
 if TYPE_CHECKING:
@@ -171,11 +171,19 @@ def test_a_row_that_is_wrong_names_itself_and_nothing_is_written(
     ("schema", "options", "message"),
     [
         ("p_key string, payload string, color string", {"kind": "m"}, 'column "color": unknown'),
-        ("p_key string, payload int", {"kind": "m"}, 'column "payload" int: must be string; to_json'),
+        (
+            "p_key string, payload int",
+            {"kind": "m"},
+            'column "payload" int: must be string or struct or map or array or variant; to_json',
+        ),
         ("p_key string, payload string", {}, "exactly one of the two"),
         ("p_kind string, payload string", {"kind": "m"}, "exactly one of the two"),
         ("p_key string", {"kind": "m"}, "one of the two"),
-        ("payload string", {"kind": "m", "colour": "x"}, 'option "colour" is unknown to write'),
+        (
+            "payload string",
+            {"kind": "m", "atomik": "x"},
+            'option "atomik" is unknown: did you mean "atomic"\\?',
+        ),
         ("payload string", {"kind": "m", "atomic": "half"}, 'option "atomic": must be one of job, task'),
         ("payload string", {"kind": "m", "stream": "s"}, "must stand together"),
     ],

@@ -75,7 +75,7 @@ def test_a_batch_gets_its_kind_its_part_and_microseconds() -> None:
         pa.timestamp("us", "UTC"), safe=False
     )
     batch = pa.record_batch([["a"], at, ["gone"]], names=["p_key", "scheduled_at", "receipt"])
-    rows: list[dict[str, Any]] = plain(batch, kind="mail", part=7).to_pylist()
+    rows: list[dict[str, Any]] = plain(batch, StructType(), kind="mail", part=7).to_pylist()
     assert rows == [{"part": 7, "p_kind": "mail", "p_key": "a", "scheduled_at": 1_700_000_000_123_456}]
 
 
@@ -96,7 +96,7 @@ def test_a_batch_gets_its_kind_its_part_and_microseconds() -> None:
 )
 def test_a_key_of_any_atomic_type_becomes_text(column: Any, keys: list[str | None]) -> None:
     batch = pa.record_batch([column], names=["p_key"])
-    assert plain(batch, kind=None, part=None).column("p_key").to_pylist() == keys
+    assert plain(batch, StructType(), kind=None, part=None).column("p_key").to_pylist() == keys
 
 
 def test_a_key_may_be_of_any_atomic_type_and_of_no_other() -> None:

@@ -26,6 +26,7 @@ PROMISED = {
         "push_many": "push_many of 1,000 keyed messages",
         "inbox": "inbox by COPY",
         "one_by_one": "reserve + ack one by one, against pgmq and the floor",
+        "next": "queue_next, against pgmq",
         "batches": "reserve + ack in batches of 100, against pgmq and the floor",
         "snapshot": "one snapshot held open",
         "wal": "WAL bytes a message",
@@ -36,6 +37,7 @@ PROMISED = {
     },
     "mariadb": {
         "lifecycle": "reserve + ack against plain statements",
+        "next": "queue_next against plain statements",
         "push": "push_many against a plain INSERT",
         "inbox": "the inbox against LOAD DATA",
         "backlog": "the delayed backlog",
@@ -121,7 +123,7 @@ def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
 def test_a_rate_counts_messages_and_fills_up_what_it_needs(
     run: Run, side: type[sides.Side], batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sides, "GUESS", {1: 4000, 100: 40_000})
+    monkeypatch.setattr(sides, "GUESS", {1: 500, 100: 4000})
     here = side(run.url)
     assert here.rate(run, batch, 2) > 0
     assert here.run(f"select count(*) from {here.table}").fetchall()[0][0] == here.stock > 0

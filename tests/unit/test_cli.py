@@ -21,12 +21,12 @@ from alembic.script import ScriptDirectory
 from click.testing import CliRunner, Result
 
 from pyqueue_sql import Ended, Queue, cli, to_datetime
+from pyqueue_sql.calls.connect import connect_mysql
 from pyqueue_sql.cli import kinds, messages, workers
 from pyqueue_sql.cli.common import Failure
-from pyqueue_sql.connect import connect_mysql
 from pyqueue_sql.demo.cli import demo
-from pyqueue_sql.migrate_postgresql import UPGRADES
-from pyqueue_sql.revision import MIGRATIONS
+from pyqueue_sql.schema.frozen import MIGRATIONS
+from pyqueue_sql.schema.migrate_postgresql import UPGRADES
 from tests.conformance.fixtures import harness
 from tests.conformance.harness import Harness
 
@@ -34,9 +34,10 @@ __all__ = ["harness"]
 
 COMMANDS = {
     *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
-    *("get", "pop", "extend", "history", "purge", "pipeline", "wait", "worker", "workers", "reap"),
+    *("get", "next", "pop", "extend", "history", "purge", "pipeline", "wait", "worker", "workers", "reap"),
     *("define", "drop", "pause", "resume", "drain", "stats", "redrive", "replay", "prune"),
     *("publish", "subscribe", "unsubscribe", "subscriptions", "schedule", "unschedule", "schedules", "tick"),
+    *("doctor", "top", "metrics"),
     *("group", "groups", "semaphore", "semaphores", "read", "read-ack", "read-end", "readers"),
 }
 
@@ -119,6 +120,20 @@ def test_what_reserve_writes_is_what_ack_reads(pyqueue: Shell, queue: Queue):
     queue.push_many("mail", [{"payload": n} for n in range(5)])
     lines = pyqueue("reserve", "mail", "--max", "10").stdout
     assert [row["outcome"] for row in pyqueue.rows("ack", "-", lines=lines)] == ["acked"] * 5
+
+
+def test_next_acks_what_reserve_wrote_and_writes_the_same(pyqueue: Shell, queue: Queue):
+    queue.push_many("mail", [{"key": str(n), "payload": n} for n in range(5)])
+    first = pyqueue("next", "mail", "--max", "2", "--worker", "me").stdout
+    rows = pyqueue.rows("next", "mail", "-", "--max", "2", "--timeout", "60", lines=first)
+    assert [(row["key"], row["payload"]) for row in rows] == [("2", 2), ("3", 3)]
+    gone = json.loads(first.splitlines()[0])["receipt"]
+    refused = pyqueue("next", "mail", gone, rows[0]["receipt"], "--lost", "error")
+    assert (refused.exit_code, gone in refused.stderr) == (3, True)
+    assert [row["key"] for row in pyqueue.rows("next", "mail", gone, rows[0]["receipt"])] == ["4"]
+    assert pyqueue.rows("next", "mail", rows[1]["receipt"], exit_code=1) == []
+    (stats,) = queue.stats("mail")
+    assert (stats.acked_total, stats.lost_total, stats.reserved) == (4, 1, 1)
 
 
 def test_bare_receipts_are_read_in_batches_too(pyqueue: Shell, queue: Queue):

@@ -30,7 +30,7 @@ from pyqueue_sql import (
     Redriven,
     Refused,
 )
-from pyqueue_sql.connect import mysql_settings
+from pyqueue_sql.calls.connect import mysql_settings
 from tests.conformance.fixtures import Connect, clock, connect, harness, queue
 from tests.conformance.harness import Clock, Harness
 
@@ -90,6 +90,7 @@ def test_every_routine_answers_with_its_model(queue: Queue, server_name: str):
     assert queue.extend_many(held[:2], 90) == [Outcome(held[0], "extended"), Outcome(held[1], "extended")]
     assert queue.ack(held[0]) == Outcome(held[0], "acked")
     assert queue.ack_many([held[1], held[0]]) == [Outcome(held[1], "acked"), Outcome(held[0], "lost")]
+    assert queue.next([held[0]], "a", "w", 2, timeout_seconds=60, where={"n": 1}, lost=None) == []
     assert queue.nack(held[2], error="no", delay_seconds=60) == Outcome(held[2], "retry")
     assert queue.nack_many([held[3]], final=True) == [Outcome(held[3], "dead")]
     assert queue.move(held[4], "b") == Outcome(held[4], "moved")
@@ -390,5 +391,5 @@ def signatures(source: Path, name: str) -> dict[str, str]:
 
 
 def test_the_types_of_the_async_queue_are_those_of_the_queue():
-    package = Path(inspect.getfile(pyqueue_sql)).parent
-    assert signatures(package / "aio.pyi", "AsyncQueue") == signatures(package / "client.py", "Queue")
+    calls = Path(inspect.getfile(pyqueue_sql)).with_name("calls")
+    assert signatures(calls / "aio.pyi", "AsyncQueue") == signatures(calls / "client.py", "Queue")

@@ -11,8 +11,9 @@ import psycopg
 import pymysql
 import pytest
 
-from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, Reserved, call, dialect
-from pyqueue_sql.connect import ConnectionFailed, connect, is_mysql, mysql_settings
+from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, Reserved
+from pyqueue_sql.calls import call, dialect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect, is_mysql, mysql_settings
 from pyqueue_sql.errors import QueueError
 
 
@@ -333,6 +334,6 @@ def test_without_the_driver_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatc
 
 
 def test_who_has_no_connection_of_theirs_imports_neither_driver():
-    code = "import sys, pyqueue_sql.connect; print({'pymysql', 'aiomysql'} & set(sys.modules))"
+    code = "import sys, pyqueue_sql.calls.connect; print({'pymysql', 'aiomysql'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

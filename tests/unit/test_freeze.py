@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pyqueue_sql.revision import DIALECTS
+from pyqueue_sql.schema.frozen import DIALECTS
 from tools import freeze, freeze_mysql
 
 
@@ -67,11 +67,10 @@ def test_what_nobody_knows_how_to_undo_is_refused():
 
 @pytest.fixture
 def live(tmp_path: Path) -> Path:
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "routines").mkdir()
-    (tmp_path / "install.sql").write_text("-- all\n\\ir tables/t.sql\n\n\\ir routines/f.sql\n")
-    (tmp_path / "tables" / "t.sql").write_text("create table t (a integer);\n")
-    (tmp_path / "routines" / "f.sql").write_text("create function f() returns t return null;\n")
+    (tmp_path / "room").mkdir()
+    (tmp_path / "install.sql").write_text("-- all\n\\ir room/t.table.sql\n\n\\ir room/f.sql\n")
+    (tmp_path / "room" / "t.table.sql").write_text("create table t (a integer);\n")
+    (tmp_path / "room" / "f.sql").write_text("create function f() returns t return null;\n")
     return tmp_path
 
 
@@ -94,5 +93,5 @@ def test_a_change_of_what_is_live_is_noticed(live: Path, tmp_path: Path):
     for part, text in freeze.texts(live, first=True).items():
         (frozen / f"0001_x.{part}.sql").write_text(text)
     assert freeze.differing(live, frozen) == []
-    (live / "routines" / "f.sql").write_text("create function f() returns t return null::t;\n")
+    (live / "room" / "f.sql").write_text("create function f() returns t return null::t;\n")
     assert freeze.differing(live, frozen) == ["0001_x.routines.sql"]

@@ -61,15 +61,14 @@ def test_what_nobody_knows_how_to_undo_is_refused():
 @pytest.fixture
 def live(tmp_path: Path) -> Path:
     folder = tmp_path / "mysql"
-    for name in ("tables", "routines", "functions"):
-        (folder / name).mkdir(parents=True)
+    (folder / "room").mkdir(parents=True)
     (folder / "install.sql").write_text(
-        "-- all\nset names utf8mb4;\nsource tables/t.sql\n\nsource routines/p.sql\n"
+        "-- all\nset names utf8mb4;\nsource room/t.table.sql\n\nsource room/p.sql\n"
     )
-    (folder / "optional.sql").write_text("source functions/f.sql\nsource grants.sql\n")
-    (folder / "tables" / "t.sql").write_text("create table if not exists t (a int);\n")
-    (folder / "routines" / "p.sql").write_text("drop procedure if exists p;\ncreate procedure p() do 1;\n")
-    (folder / "functions" / "f.sql").write_text("create function f() returns int return 1;\n")
+    (folder / "optional.sql").write_text("source room/f.function.sql\nsource grants.sql\n")
+    (folder / "room" / "t.table.sql").write_text("create table if not exists t (a int);\n")
+    (folder / "room" / "p.sql").write_text("drop procedure if exists p;\ncreate procedure p() do 1;\n")
+    (folder / "room" / "f.function.sql").write_text("create function f() returns int return 1;\n")
     (folder / "grants.sql").write_text("create role r;\n")
     return folder
 

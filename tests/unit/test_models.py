@@ -21,9 +21,9 @@ from pyqueue_sql import (
     to_datetime,
     to_microseconds,
 )
+from pyqueue_sql.calls.options import plain, render, to_json
 from pyqueue_sql.errors import from_sqlstate
 from pyqueue_sql.models import to_messages
-from pyqueue_sql.options import plain, render, to_json
 
 
 def test_models_are_frozen_and_have_no_dict():

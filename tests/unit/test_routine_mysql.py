@@ -3,8 +3,8 @@
 import pytest
 
 from pyqueue_sql import MigrationError
-from pyqueue_sql.routine_mysql import evaluated, parse
-from pyqueue_sql.server_mysql import check_version
+from pyqueue_sql.schema.routine_mysql import evaluated, parse
+from pyqueue_sql.schema.server_mysql import check_version
 
 OURS = """-- about it
 create procedure _queue_x(in in_a varchar(10) character set utf8mb4, out out_b bigint)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from tests.servers import Running, UnavailableError, start
+from tests.servers.together import Together
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -35,7 +36,15 @@ def server() -> Iterator[Running]:
     running.stop()
 
 
-@pytest.mark.parametrize("end", ["sys.exit(3)", "raise RuntimeError", "os._exit(1)", "time.sleep(60)"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "sys.exit(3)",
+        pytest.param("raise RuntimeError", marks=pytest.mark.long),
+        pytest.param("os._exit(1)", marks=pytest.mark.long),
+        "time.sleep(600)",
+    ],
+)
 @pytest.mark.usefixtures("server")
 def test_no_server_outlives_its_program(end: str, tmp_path: Path) -> None:
     process = subprocess.Popen(
@@ -50,8 +59,8 @@ def test_no_server_outlives_its_program(end: str, tmp_path: Path) -> None:
     url = process.stdout.readline().strip()
     if "sleep" in end:
         process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
-    deadline = time.monotonic() + 10
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 60
     while list(tmp_path.iterdir()):
         assert time.monotonic() < deadline, "its folder is still there"
         time.sleep(0.05)
@@ -68,3 +77,12 @@ def test_the_server_of_a_url_is_taken_as_it_is(server: Running) -> None:
 def test_a_server_of_another_make_is_refused(server: Running) -> None:
     with pytest.raises(UnavailableError, match="no mysql"):
         start("mysql", server.url)
+
+
+def test_what_shares_something_that_takes_long_to_make_comes_to_one_process() -> None:
+    scope = object.__new__(Together)._split_scope
+    plans = "tests/schema/test_plans.py::test_a[100000-{}-known-queue_pop]"
+    assert scope(plans.format("all")) == scope(plans.format("nothing"))
+    assert scope("tests/schema/test_plans.py::test_b") == "tests/schema/test_plans.py::test_b"
+    assert scope("tests/spark/test_read.py::test_a[mysql]") == scope("tests/spark/test_write.py::test_b")
+    assert scope("tests/unit/test_spark.py::test_a") == "tests/unit/test_spark.py::test_a"

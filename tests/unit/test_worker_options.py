@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pyqueue_sql.connect import ConnectionFailed
+from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker
 from pyqueue_sql.worker.connecting import connect_async
 from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean

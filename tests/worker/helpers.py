@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyqueue_sql.worker import WorkerOptions
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 LONG_SECONDS = 3600.0
 """A poll that a test doesn't live to see."""
 

@@ -115,12 +115,36 @@ def test_answers(queue: Session, workers: Workers) -> None:
         assert retry is not None and snooze is not None
         assert (retry.state, retry.attempts) == ("scheduled", 1)
         assert (snooze.state, snooze.attempts) == ("scheduled", 0)
-        assert queue.get("work.dead", "reject") is not None
+        for one in (retry, snooze):  # far beyond what the kind would have it wait
+            assert one.scheduled_at - one.scheduled_at_initially >= 3000 * 1_000_000
+        dead = queue.get("work.dead", "reject")
+        assert dead is not None
+        assert [[error["error"] for error in one.errors] for one in (retry, snooze, dead)] == [
+            ["not yet"], [], ["never"],
+        ]  # fmt: skip
         moved = queue.get("next", "move")
         assert moved is not None
         assert (moved.payload, moved.priority) == ({"moved": True}, 3)
         for kind in ("work", "work.dead", "next"):
             queue.purge(kind)
+
+
+def test_of_what_is_long_as_much_is_kept_as_says_why(queue: Session, workers: Workers) -> None:
+    queue.define("work", history_seconds=3600, max_attempts=1)
+    handlers = Handlers()
+
+    @handlers.on("work")
+    def work(message: Message) -> Reject:
+        if message.key == "raised":
+            raise ValueError("x" * 5000)
+        return Reject("y" * 5000)
+
+    for key in ("raised", "answered"):
+        queue.push("work", key)
+    workers.drain(handlers)
+    kept = {one.key: one.errors[0]["error"] for one in queue.history("work")}
+    where = f"{__file__}:{work.__code__.co_firstlineno + 3} in work"
+    assert kept == {"raised": f"ValueError: {'x' * 2000}… ({where})", "answered": f"{'y' * 4000}…"}
 
 
 def test_an_answer_that_the_queue_refuses_is_a_failed_attempt(queue: Session, workers: Workers) -> None:
@@ -155,8 +179,8 @@ def test_a_payload_that_does_not_fit_is_refused_at_once(queue: Session, workers:
     assert seen == [Email("ann@example.org")]
     ended = {one.key: one for one in queue.history("mail") if one.errors}
     assert {key: one.errors[0]["error"] for key, one in ended.items()} == {
-        "missing": "payload: to missing",
-        "wrong": "payload.copies: an integer is wanted, not a string",
+        "missing": "payload.to: Field required",
+        "wrong": "payload.copies: Input should be a valid integer",
         "bytes": "payload: JSON is wanted, not bytes",
     }
     assert {one.outcome for one in ended.values()} == {"dead"}

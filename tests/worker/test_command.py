@@ -118,7 +118,7 @@ def test_what_a_killed_worker_held_is_free_at_once(harness: Harness, queue: Sess
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             # by its session, long before its heartbeat or the holds are over
-            until(lambda: held(queue) == 0, 10)
+            until(lambda: held(queue) == 0, 18)
         assert queue.stats("slow")[0].ready == 100
         assert len(queue.workers()) == 1
     finally:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import InvalidParameter, Queue
-from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.worker.link import Ending, Link
 from pyqueue_sql.worker.watching import Waiter
 from tests.worker.helpers import PATIENCE_SECONDS

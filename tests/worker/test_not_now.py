@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from pyqueue_sql import Message
-from pyqueue_sql.connect import connect
-from pyqueue_sql.worker import Context, Handlers
+from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.worker import Context, Handlers, WorkerOptions
 from tests.worker.helpers import until
 
 if TYPE_CHECKING:
@@ -123,10 +123,15 @@ def test_what_a_worker_does_is_in_read_committed(
             done.append(message.key)
 
     queue.push_many("work", [{"key": f"{number}", "payload": number} for number in range(MESSAGES)])
-    with _serializable(harness, server_name), caplog.at_level(logging.WARNING, "pyqueue_sql"):
+    # they end in order: an end at once gives back what is done here and not committed yet, and says so
+    with (
+        _serializable(harness, server_name),
+        caplog.at_level(logging.WARNING, "pyqueue_sql"),
+        contextlib.ExitStack() as running,
+    ):
         for number in range(3):
-            workers.start(handlers, name=f"w{number}", concurrency=2, notify=notify, poll_seconds=0.1)
+            options = WorkerOptions(name=f"w{number}", concurrency=2, notify=notify, poll_seconds=0.1)
+            running.enter_context(workers.running(handlers, **options))
         until(lambda: len(done) >= MESSAGES)
-        workers.stop()
     assert sorted(done) == sorted(f"{number}" for number in range(MESSAGES))
     assert [one.getMessage() for one in caplog.records] == []

@@ -12,8 +12,9 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from pyqueue_sql import AsyncQueue, Message, Queue, migrate
+from pyqueue_sql import AsyncQueue, Message, Queue
 from pyqueue_sql.cli import main
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.worker import Context, Handlers
 from pyqueue_sql.worker.connecting import shares_sessions
 from tests.servers.pooler import pgbouncer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from pyqueue_sql.connect import ConnectionFailed, connect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Harness

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyqueue_sql import Message
-from pyqueue_sql.worker import Handlers, keeping
+from pyqueue_sql.worker import Handlers, Worker, keeping, upkeep
 from pyqueue_sql.worker.logs import JsonFormatter, TextFormatter
-from tests.worker.helpers import until
+from tests.worker.helpers import Running, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,8 +89,7 @@ def test_one_that_is_told_not_to_leaves_it_to_others(queue: Session, workers: Wo
         (schedule,) = queue.schedules()
         assert (schedule.last_at, in_history(queue)) == (None, 1)
         with workers.running(listening(seen, "mail")):  # stands in the second place of those that are there
-            until(lambda: len(seen) > 2)
-            assert in_history(queue) == 0
+            until(lambda: len(seen) > 2 and in_history(queue) == 0)
 
 
 def test_what_is_due_is_there_for_one_that_drains(queue: Session, workers: Workers) -> None:
@@ -107,6 +106,20 @@ def test_what_is_due_is_there_for_one_that_drains(queue: Session, workers: Worke
     assert seen
 
 
+def test_what_breaks_inside_a_worker_ends_it_with_that_error(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def breaks(_: upkeep.Upkeep) -> None:
+        until(lambda: queue.stats("mail"))
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(upkeep.Upkeep, "run", breaks)
+    queue.push("mail", "a")
+    with pytest.raises(RuntimeError, match="on purpose"):
+        Running(Worker(workers.url, listening([], "mail"))).join()
+    assert queue.workers() == [], "it has left"
+
+
 @pytest.mark.servers("postgresql")
 def test_warnings_of_the_database_and_what_it_refuses_are_in_the_log(
     queue: Session, workers: Workers
@@ -119,9 +132,9 @@ def test_warnings_of_the_database_and_what_it_refuses_are_in_the_log(
     queue.push("mail", "a")
     seen: list[str] = []
     with logged(TextFormatter()) as log, workers.running(listening(seen, "mail")):
-        until(lambda: seen == ["a"])
+        until(lambda: "prune: not you" in log.getvalue())
         assert "the database warns: anybody may create here (revoke it)" in log.getvalue()
-        assert "prune: not you" in log.getvalue()
+        until(lambda: seen == ["a"])
 
 
 def test_the_traceback_of_a_failure_is_logged_once_an_attempt(queue: Session, workers: Workers) -> None:

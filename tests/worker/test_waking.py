@@ -13,7 +13,7 @@ import pytest
 from pyqueue_sql import Message, Queue
 from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Lost
 from pyqueue_sql.worker.watching import Listener
-from tests.worker.helpers import until
+from tests.worker.helpers import PATIENCE_SECONDS, until
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -179,7 +179,7 @@ def test_a_worker_whose_connections_are_ended_goes_on(
     def note(message: Message) -> None:
         if message.key == "held":
             running.set()
-            assert end.wait(20)
+            assert end.wait(PATIENCE_SECONDS)
         seen.append(message.key)
 
     @handlers.on("plain")
@@ -202,7 +202,7 @@ def test_a_worker_whose_connections_are_ended_goes_on(
             until(lambda expected=expected: expected <= {one.key for one in queue.peek("next")})
             if name == "first":
                 queue.push("mail", "held")
-                assert running.wait(20)
+                assert running.wait(PATIENCE_SECONDS)
                 assert end_others(queue) >= 5
                 end.set()
                 until(lambda: seen)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.peers.clients import protocol
 from pyqueue_sql import Queue
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker
 
 KIND = "bench"

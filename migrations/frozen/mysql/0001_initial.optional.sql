@@ -1,4 +1,5 @@
 -- frozen from sql/mysql by tools.freeze; never edited
+-- calls: _queue_ack
 drop function if exists queue_ack;
 --;
 create function queue_ack(in_receipt text character set utf8mb4) returns json
@@ -13,6 +14,7 @@ begin
     return json_object('receipt', in_receipt, 'outcome', v_outcome);
 end;
 --;
+-- calls: _queue_check_payload, _queue_push
 drop function if exists queue_push;
 --;
 create function queue_push(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_payload longtext character set utf8mb4) returns json
@@ -31,6 +33,7 @@ begin
     return json_object('p_kind', in_kind, 'p_key', v_key, 'scheduled_at', v_scheduled_at + 0, 'outcome', v_outcome);
 end;
 --;
+-- calls: _queue_reserve
 drop function if exists queue_reserve;
 --;
 create function queue_reserve(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */) returns json
@@ -81,6 +84,8 @@ Result: a timestamp with time zone; NULL for NULL.
 differs: a datetime has no zone: the result is UTC.'
 return timestampadd(microsecond, in_time, timestamp '1970-01-01 00:00:00.000000');
 --;
+-- calls: _queue_entry, _queue_land, queue_now
+-- changes: delayed_queue
 -- Pushes each row as it comes in; queue_reserve, queue_pop and queue_prune take the rows themselves out.
 -- differs: PostgreSQL has a statement trigger, which can name the number of a wrong row; here its key does.
 drop trigger if exists queue_inbox;
@@ -173,6 +178,8 @@ grant execute on procedure queue_publish to queue_producer;
 grant execute on procedure queue_reserve to queue_consumer;
 --;
 grant execute on procedure queue_pop to queue_consumer;
+--;
+grant execute on procedure queue_next to queue_consumer;
 --;
 grant execute on procedure queue_extend to queue_consumer;
 --;

@@ -25,6 +25,8 @@ begin
     set out_ticks = timestampdiff(microsecond, '1970-01-01 00:00:00', sysdate(6));
 end;
 --;
+-- calls: queue_now
+-- changes: queue_epoch
 drop procedure if exists _queue_epoch;
 --;
 create procedure _queue_epoch(out out_shift bigint)
@@ -60,6 +62,7 @@ begin
         - cast((v_origin << 28) & 9223372036854775807 as signed);
 end;
 --;
+-- calls: _queue_epoch
 drop procedure if exists _queue_entry;
 --;
 create procedure _queue_entry(out out_entry bigint)
@@ -79,13 +82,14 @@ create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_nam
     in in_value longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4)
     comment 'Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
-PQ005 a receipt.
-in_name: the parameter or option. in_value: its value, cut at 40 characters. in_allowed: what is allowed.
+PQ005 a receipt, PQ006 receipts that are lost.
+in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed: what is allowed.
 differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number of its own, 31001 to
-31005, for drivers that know nothing of SQLSTATEs.'
+31006, for drivers that know nothing of SQLSTATEs.'
 begin
     declare v_text varchar(1000) character set utf8mb4;
-    set v_text = concat(in_name, ' ', coalesce(concat('"', left(in_value, 40), if(char_length(in_value) > 40, '…', ''), '"'),
+    declare v_most int default if(in_code = 'PQ006', 400, 40);
+    set v_text = concat(in_name, ' ', coalesce(concat('"', left(in_value, v_most), if(char_length(in_value) > v_most, '…', ''), '"'),
         'NULL'), ': ', in_allowed);
     if char_length(v_text) > 128 then
         set v_text = concat(left(v_text, 127), '…');
@@ -96,9 +100,11 @@ begin
         when 'PQ003' then signal sqlstate 'PQ003' set message_text = v_text, mysql_errno = 31003;
         when 'PQ004' then signal sqlstate 'PQ004' set message_text = v_text, mysql_errno = 31004;
         when 'PQ005' then signal sqlstate 'PQ005' set message_text = v_text, mysql_errno = 31005;
+        when 'PQ006' then signal sqlstate 'PQ006' set message_text = v_text, mysql_errno = 31006;
     end case;
 end;
 --;
+-- calls: _queue_fail
 drop procedure if exists _queue_check_kind;
 --;
 create procedure _queue_check_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_name varchar(100) character set utf8mb4)
@@ -117,6 +123,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_fail
 drop procedure if exists _queue_check_key;
 --;
 create procedure _queue_check_key(in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
@@ -134,6 +141,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_fail
 drop procedure if exists _queue_check_count;
 --;
 create procedure _queue_check_count(in in_count bigint, in in_name varchar(100) character set utf8mb4, in in_most bigint)
@@ -146,6 +154,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_fail
 drop procedure if exists _queue_check_seconds;
 --;
 create procedure _queue_check_seconds(in in_seconds double)
@@ -159,6 +168,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_payload;
 --;
 create procedure _queue_check_payload(in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
@@ -175,6 +185,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_fail
 drop procedure if exists _queue_check_headers;
 --;
 create procedure _queue_check_headers(in in_headers longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
@@ -195,6 +206,565 @@ begin
     elseif v_type = 'OBJECT' and json_length(in_headers) > 0 then
         set out_headers = in_headers;
     end if;
+end;
+--;
+-- calls: _queue_check_json, _queue_fail
+drop procedure if exists _queue_check_options;
+--;
+create procedure _queue_check_options(in in_options longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+    comment 'Refuses options that are no object and options that nobody knows.
+in_options: the options. in_allowed: the names a routine knows. in_name: the parameter''s name for the message.
+Errors: PQ002.
+differs: in_allowed is a text: a,b,c. An error names first what begins as the unknown one does, since there is little room. What is no JSON is refused here. MariaDB keeps a name that stands twice in an object; in options
+that is refused.'
+begin
+    declare v_type varchar(20) character set utf8mb4;
+    declare v_allowed varchar(500) character set utf8mb4;
+    declare v_unknown text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    if in_options is not null then
+        call _queue_check_json(in_options, 'PQ002', in_name);
+        set v_type = json_type(in_options);
+        if v_type not in ('OBJECT', 'NULL') then
+            call _queue_fail('PQ002', in_name, in_options, 'must be a JSON object');
+        elseif v_type = 'OBJECT' and json_length(in_options) > 0 then
+            -- a name that no path finds is one that MariaDB keeps as it is spelt, with escapes
+            select min(o.name) into v_unknown
+            from json_table(json_keys(in_options), '$[*]' columns (name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) o
+            where not find_in_set(o.name, in_allowed collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+                or not json_contains_path(in_options, 'one', concat('$.', o.name));
+            if v_unknown is not null then
+                select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4), left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
+                into v_allowed
+                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]' columns (place for ordinality,
+                    name varchar(100) character set utf8mb4 path '$')) a;
+                call _queue_fail('PQ002', in_name, v_unknown, concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
+            elseif json_length(in_options) <> json_length(json_keys(in_options)) then
+                call _queue_fail('PQ002', in_name, in_options, 'must have no name twice');
+            end if;
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_number;
+--;
+create procedure _queue_number(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6),
+    in in_most decimal(30,6), out out_value decimal(30,6))
+    comment 'A number out of the options.
+in_options: the options. in_option: its name. in_least, in_most: the range allowed.
+Result: the number; NULL where it isn''t given.
+Errors: PQ002.
+differs: a number has six places at the most, which are microseconds.'
+begin
+    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
+    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
+    set out_value = null;
+    if v_type <> 'NULL' then
+        if v_type not in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') or v_value + 0e0 < in_least or v_value + 0e0 > in_most then
+            call _queue_fail('PQ002', in_option, json_unquote(v_value), concat('must be a number from ',
+                trim(trailing '.' from trim(trailing '0' from in_least)), ' to ', trim(trailing '.' from trim(trailing '0' from in_most))));
+        end if;
+        set out_value = round(cast(v_value as decimal(60,30)), 6);
+    end if;
+end;
+--;
+-- calls: _queue_fail, _queue_number
+drop procedure if exists _queue_integer;
+--;
+create procedure _queue_integer(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
+    out out_value bigint)
+    comment 'A whole number out of the options.
+in_options: the options. in_option: its name. in_least, in_most: the range allowed.
+Result: the number; NULL where it isn''t given.
+Errors: PQ002.'
+begin
+    declare v_value decimal(30,6);
+    call _queue_number(in_options, in_option, in_least, in_most, v_value);
+    -- a JSON null is no number for MySQL: v_value is NULL then
+    if v_value <> truncate(v_value, 0)
+        or if(v_value is null, false, json_extract(in_options, concat('$.', in_option)) + 0e0 <> v_value) then
+        call _queue_fail('PQ002', in_option, json_unquote(json_extract(in_options, concat('$.', in_option))), 'must be a whole number');
+    end if;
+    set out_value = v_value;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_boolean;
+--;
+create procedure _queue_boolean(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value boolean)
+    comment 'A boolean out of the options.
+in_options: the options. in_option: its name.
+Result: true or false; NULL where it isn''t given.
+Errors: PQ002.'
+begin
+    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
+    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
+    set out_value = null;
+    if v_type = 'BOOLEAN' then
+        set out_value = v_value = 'true';
+    elseif v_type <> 'NULL' then
+        call _queue_fail('PQ002', in_option, json_unquote(v_value), 'must be true or false');
+    end if;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_text;
+--;
+create procedure _queue_text(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
+    comment 'A string out of the options.
+in_options: the options. in_option: its name.
+Result: the string; NULL where it isn''t given.
+Errors: PQ002.'
+begin
+    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
+    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
+    set out_value = null;
+    if v_type = 'STRING' then
+        set out_value = json_unquote(v_value);
+    elseif v_type <> 'NULL' then
+        call _queue_fail('PQ002', in_option, json_unquote(v_value), 'must be a string');
+    end if;
+end;
+--;
+-- calls: _queue_fail, _queue_iso
+drop procedure if exists _queue_instant;
+--;
+create procedure _queue_instant(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_time bigint)
+    comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so that
+nobody''s seconds pass for microseconds.
+in_options: the options. in_option: its name.
+Result: microseconds since 1970; NULL where it isn''t given.
+Errors: PQ002.
+differs: the result is out_time.'
+begin
+    declare v_at longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
+    declare v_type varchar(20) character set utf8mb4 default json_type(v_at);
+    set out_time = null;
+    if coalesce(v_type, 'NULL') <> 'NULL' then
+        if v_type = 'STRING' then
+            call _queue_iso(json_unquote(v_at), out_time);
+        elseif v_type in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') and abs(v_at + 0e0) < 1e18 and v_at + 0e0 = floor(v_at + 0e0) then
+            set out_time = cast(v_at as decimal(60,30));
+        end if;
+        -- up to the last microsecond of the year 9999
+        if out_time is null or out_time < 100000000000000 or out_time > 253402300799999999 then
+            call _queue_fail('PQ002', in_option, json_unquote(v_at),
+                'must be microseconds since 1970 (10^14 or more) or ISO 8601 with an offset');
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_receipt;
+--;
+create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint, out out_secret binary(16))
+    comment 'Takes a receipt apart.
+in_receipt: what queue_reserve answered.
+Result: the entry it names and the secret of the delivery.
+Errors: PQ005 where it has another form.'
+begin
+    begin
+        declare continue handler for sqlexception begin end;
+        set out_entry = cast(substring_index(in_receipt, '-', 1) as signed), out_secret = unhex(right(in_receipt, 32));
+    end;
+    -- written as it was answered, as nearly every one is, it needs no regexp, which takes as long as the ack itself
+    if (in_receipt collate utf8mb4_bin = concat(out_entry, '-', lower(hex(out_secret)))) is not true then
+        if in_receipt is null or not in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
+            or lpad(in_receipt, 52, '0') >= '9223372036854775808' then
+            call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_check_json, _queue_fail
+drop procedure if exists _queue_receipts;
+--;
+create procedure _queue_receipts(in in_receipts longtext character set utf8mb4, out out_list longtext character set utf8mb4, out out_number int)
+    comment 'Takes an array of receipts apart.
+in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
+Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
+in the order of the entries, which is the order in which every routine locks rows.
+Errors: PQ005 with the first that has another form; PQ003 for JSON that no server could hold.'
+begin
+    declare v_bad longtext character set utf8mb4;
+    if in_receipts is null or length(in_receipts) < 99 and in_receipts regexp '^[[:space:]]*null[[:space:]]*$' then
+        set in_receipts = '[]';
+    end if;
+    if locate('{', in_receipts) > 0 or locate('[', in_receipts, 2) > 0 then -- no array of receipts has these
+        call _queue_check_json(in_receipts, 'PQ003', 'receipts');
+    end if;
+    if not json_valid(in_receipts) or json_type(in_receipts) <> 'ARRAY' or json_length(in_receipts) > 10000 then
+        call _queue_fail('PQ005', 'receipts', in_receipts, 'must be a JSON array of at most 10000 receipts');
+    end if;
+    set out_number = json_length(in_receipts);
+    select substr(min(concat(lpad(r.n, 5, '0'), coalesce(r.receipt, 'null'))), 6) into v_bad
+    from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt longtext character set utf8mb4 path '$')) r
+    where r.receipt is null or not r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
+        or lpad(r.receipt, 52, '0') >= '9223372036854775808';
+    if v_bad is not null then
+        call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
+    end if;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
+    from (
+        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret, min(r.n) as n
+        from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+        group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_check_json;
+--;
+create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+    comment 'Refuses a text that is no JSON, or none that every server can hold.
+in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
+Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
+differs: PostgreSQL is given jsonb and has refused these before a routine sees them.'
+begin
+    declare v_left longtext character set utf8mb4;
+    declare v_stored json;
+    -- MySQL reads no more than 100 levels, MariaDB 32; MySQL stores no name of 64 KiB or more
+    declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json, 'must be JSON, and not too deep');
+    declare exit handler for 3151 call _queue_fail('PQ003', in_name, in_json, 'must have names of less than 64 KiB');
+    if not json_valid(in_json) then
+        if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31 then
+            -- no other options are that deep
+            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'), if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json,
+                'must be at most 31 levels deep');
+        end if;
+        call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
+    /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
+        and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"', '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
+        call _queue_fail(in_code, in_name, in_json, 'must be JSON, its numbers too'); */
+    elseif locate('\\', in_json) > 0 then
+        set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
+        if locate('\\u0000', v_left) > 0 then
+            call _queue_fail(in_code, in_name, in_json, 'must not contain \\u0000');
+        /*M!100600 elseif v_left regexp '\\\\[^"/bfnrtu\\\\]' then
+            call _queue_fail(in_code, in_name, in_json, 'must be JSON, no other escapes'); */
+        end if;
+    end if;
+    /*!80000 if length(in_json) > 65535 then
+        set v_stored = in_json;
+    end if; */
+end;
+--;
+-- calls: _queue_check_json, _queue_check_kind, _queue_fail
+drop procedure if exists _queue_check_kinds;
+--;
+create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4)
+    comment 'The kinds that a consumer names.
+in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
+Result: the kinds, in their order.
+Errors: PQ001.
+differs: the result is a parameter, out_kinds, a JSON array.'
+begin
+    declare v_place int default 0;
+    declare v_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_number int default -1;
+    if in_kinds is not null then
+        call _queue_check_json(in_kinds, 'PQ001', 'kinds');
+        set out_kinds = if(json_type(in_kinds) = 'STRING', concat('[', in_kinds, ']'), in_kinds);
+        set v_number = if(json_type(out_kinds) = 'ARRAY', json_length(out_kinds), -1);
+    end if;
+    while v_place < v_number do
+        set v_kind = json_extract(out_kinds, concat('$[', v_place, ']'));
+        if json_type(v_kind) = 'STRING' then
+            set v_kind = json_unquote(v_kind);
+            call _queue_check_kind(v_kind, 100, concat('kinds[', v_place, ']'));
+        else
+            set v_number = -1;
+        end if;
+        set v_place = v_place + 1;
+    end while;
+    if v_number not between 1 and 100 then
+        call _queue_fail('PQ001', 'kinds', in_kinds, 'must be a kind or a JSON array of 1 to 100 kinds');
+    end if;
+end;
+--;
+drop procedure if exists _queue_begin;
+--;
+create procedure _queue_begin(out out_own boolean)
+    comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under autocommit each
+statement of a procedure would be a transaction for itself.
+out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages in.
+Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
+differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
+begin
+    -- a savepoint outlives its statement only inside of a transaction
+    declare continue handler for 1305 set out_own = true;
+    set out_own = false;
+    if @@session.autocommit then
+        savepoint pyqueue_begin;
+        release savepoint pyqueue_begin;
+    end if;
+    if out_own then
+        set transaction isolation level read committed;
+        start transaction;
+    else
+        savepoint pyqueue_begin;
+    end if;
+    select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
+    -- what a session keeps between calls it can write itself: a hint, and none where it can't be read
+    if @pyqueue_cursors is not null and json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true then
+        set @pyqueue_cursors = '{}';
+    end if;
+    if @pyqueue_places is not null and json_valid(convert(@pyqueue_places using utf8mb4)) is not true then
+        set @pyqueue_places = '{}';
+    end if;
+    set @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
+end;
+--;
+-- calls: _queue_slot_end
+drop procedure if exists _queue_commit;
+--;
+create procedure _queue_commit(in in_own boolean)
+    comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
+in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.'
+begin
+    if @pyqueue_slot_names is not null then
+        call _queue_slot_end();
+    end if;
+    if in_own then
+        commit and no chain no release; -- whatever completion_type the session has
+    end if;
+    set @pyqueue_own = null, @pyqueue_slot_held = null;
+end;
+--;
+drop procedure if exists _queue_undo;
+--;
+create procedure _queue_undo(in in_own boolean)
+    comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that calls it raises
+the error again.
+in_own: see _queue_begin; NULL: it failed before.'
+begin
+    -- after a deadlock there is no savepoint any more: the server has undone the whole transaction
+    declare continue handler for 1305 begin end;
+    if in_own then
+        rollback and no chain no release;
+    elseif not in_own then
+        rollback to savepoint pyqueue_begin;
+    end if;
+    set @pyqueue_own = null, @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null,
+        @pyqueue_cursors = '{}', @pyqueue_places = '{}'; -- they may be why it failed
+end;
+--;
+drop procedure if exists _queue_random;
+--;
+create procedure _queue_random(out out_random varchar(64) character set ascii)
+    comment 'A random number that nobody can guess, from which a call makes the secrets of its receipts.
+out_random: 64 hexadecimal digits.
+differs: MariaDB before 10.10 has no generator for secrets; there it is a hash of two UUIDs, random numbers and the time.'
+begin
+    /*!80000 set out_random = hex(random_bytes(32)); */
+    /*M!101000 set out_random = hex(random_bytes(32)); */
+    if out_random is null then
+        set out_random = sha2(concat_ws('-', uuid(), rand(), rand(), connection_id(), sysdate(6), uuid()), 256);
+    end if;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_begin_alone;
+--;
+create procedure _queue_begin_alone()
+    comment 'Begins a transaction, READ COMMITTED, for a call that has no business in another: who waits in one would see nothing new,
+or keep others from cleaning away what is old.
+Errors: PQ004 where a transaction is open; without autocommit each statement opens one.
+Locks: the metadata of queue_gate until _queue_commit: while an upgrade replaces routines, calls wait here.
+differs: PostgreSQL has no need of it.'
+begin
+    -- what the server says of SET TRANSACTION inside of one
+    declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open', 'must be ended: who waits in one sees nothing new');
+    set transaction isolation level read committed;
+    start transaction;
+    select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty
+end;
+--;
+-- calls: _queue_undo
+drop procedure if exists _queue_again;
+--;
+create procedure _queue_again(in in_own boolean, inout out_tries int)
+    comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is made again, since
+all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has innodb_snapshot_isolation on, the default from 11.6
+on, and a row has changed that a statement waited for (1020): that undoes the transaction just the same.
+in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
+Errors: the server''s 1213, where it can''t be made again.'
+begin
+    call _queue_undo(in_own);
+    set out_tries = out_tries + 1;
+    if out_tries > 20 or in_own is not true then
+        signal sqlstate '40001' set mysql_errno = 1213,
+            message_text = 'Deadlock found when trying to get lock; try restarting transaction';
+    end if;
+    do sleep(rand() * 0.002 * out_tries);
+end;
+--;
+drop procedure if exists _queue_iso;
+--;
+create procedure _queue_iso(in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_time bigint)
+    comment 'A time as ISO 8601 writes it.
+in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z, +02, +0200,
++02:00. A second 60 is the next minute.
+out_time: microseconds since 1970-01-01 UTC; NULL for what is no such time.
+differs: PostgreSQL reads it itself, in the same way.'
+begin
+    declare v_offset varchar(10) character set utf8mb4;
+    declare v_clock varchar(20) character set utf8mb4;
+    declare v_day date;
+    declare v_month_day, v_hour, v_minute, v_second, v_fraction, v_ahead_hours, v_ahead_minutes int;
+    set out_time = null;
+    if char_length(in_text) <= 40 and in_text regexp
+        '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z' then
+        set v_offset = regexp_substr(in_text, '(Z|[+-][0-9:]+)\\z');
+        set v_clock = substr(in_text, 12, char_length(in_text) - 11 - char_length(v_offset));
+        -- no server shows a day that isn't there in the same way
+        if substr(in_text, 6, 2) between 1 and 12 and left(in_text, 4) > 0 then
+            set v_day = last_day(concat(left(in_text, 8), '01'));
+        end if;
+        set v_month_day = substr(in_text, 9, 2);
+        set v_hour = left(v_clock, 2);
+        set v_minute = substr(v_clock, 4, 2);
+        set v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0);
+        set v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0);
+        set v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2));
+        set v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
+        if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16 and v_ahead_minutes < 60
+            and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24 and v_minute + v_second + v_fraction = 0) then
+            set out_time = ((to_days(v_day) - day(v_day) + v_month_day - to_days('1970-01-01')) * 86400
+                + v_hour * 3600 + v_minute * 60 + v_second
+                - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 + v_fraction;
+        end if;
+    end if;
+end;
+--;
+drop procedure if exists _queue_add_error;
+--;
+create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int,
+    in in_by text character set utf8mb4, in in_error longtext character set utf8mb4, out out_errors longtext character set utf8mb4)
+    comment 'Adds an error to the errors of a message.
+in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the text, cut
+at 10000 characters; NULL for none.
+Result: the errors, at most the last ten.
+differs: the result is a parameter, out_errors.'
+begin
+    set out_errors = in_errors;
+    if in_error is not null then
+        if json_length(in_errors) >= 10 then
+            set out_errors = json_remove(in_errors, '$[0]');
+        end if;
+        -- MariaDB makes a string of a number that is a variable alone
+        set out_errors = json_array_append(coalesce(out_errors, '[]'), '$', json_object('at', in_now + 0,
+            'attempt', in_attempt + 0, 'by', in_by, 'error', left(in_error, 10000)));
+    end if;
+end;
+--;
+drop procedure if exists _queue_lock;
+--;
+create procedure _queue_lock(in in_list longtext character set utf8mb4)
+    comment 'Locks messages in the order of their entries.
+in_list: a JSON array of arrays that begin with the entry, in any order; entries that are gone are passed over.
+Locks: as said; waits for what others have locked.
+differs: on PostgreSQL it is a statement in each of those who need it.'
+begin
+    declare v_last bigint;
+    -- the index is forced here and wherever a list is joined: a table that looks small would be scanned, and locked, whole
+    select max(e.entry) into v_last
+    from (
+        select q.entry from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by j.entry limit 1000000000 for update /*!80000 of q */) e; -- without a limit the order is left out
+end;
+--;
+-- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_commit, _queue_undo, queue_now
+drop procedure if exists queue_get;
+--;
+create procedure queue_get(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Looks at one message and changes nothing.
+in_kind: the kind. in_key: the key.
+Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something else than time);
+and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No row where there is no message.
+Errors: PQ001 for kind and key.
+Locks: none.'
+begin
+    declare v_own boolean;
+    declare v_now bigint;
+    declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+    call _queue_begin(v_own);
+    call queue_now(v_now);
+    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_key(in_key, 'key');
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
+    from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
+    call _queue_commit(v_own);
+end;
+--;
+-- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_commit, _queue_peek_where,
+--     _queue_undo, _queue_where, queue_now
+drop procedure if exists queue_peek;
+--;
+create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'Looks at messages of a kind and changes nothing.
+in_kind: the kind.
+in_max_messages: how many at the most, 1 to 10000; NULL: 1.
+in_options: which ones.
+- where: shows only messages that contain this object, as in queue_reserve. The call reads what stands before them,
+  whatever index the kind has. Allowed: an object of at most 16 values. Default: all messages.
+Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: first what is
+ready or held in its place, then what waits for its time, then what waits in the lines of order keys and semaphores.
+Where more waits in lines than is asked for, the lines decide which of it is shown.
+Errors: PQ001 for kind and max_messages, PQ002 for options.
+Locks: none.
+differs: with where, what waits in lines isn''t shown.'
+begin
+    declare v_own boolean;
+    declare v_now bigint;
+    declare v_where, v_entries longtext character set utf8mb4;
+    declare v_most int default coalesce(in_max_messages, 1);
+    declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+    call _queue_begin(v_own);
+    call queue_now(v_now);
+    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_count(v_most, 'max_messages', 10000);
+    call _queue_check_options(in_options, 'where', 'options');
+    call _queue_where(in_options, v_where);
+    if v_where is not null then
+        call _queue_peek_where(in_kind, v_most, v_where, v_now, v_entries);
+    end if;
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
+            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
+            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
+    from (
+        (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
+                if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn, coalesce(e.ready_at, e.due_at) as place
+            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue e force index (primary) on e.entry = j.entry)
+        union all
+        (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
+            from delayed_queue l force index (delayed_queue_ready)
+            where l.p_kind = in_kind and l.ready_rank is not null and v_where is null
+            order by l.p_kind, l.ready_rank, l.ready_at, l.entry limit v_most)
+        union all
+        (select t.entry, if(t.scheduled_at <= v_now, 1, 2), if(t.scheduled_at <= v_now, -t.priority, null), t.due_at
+            from delayed_queue t force index (delayed_queue_due)
+            where t.p_kind = in_kind and t.due_at is not null and v_where is null
+            order by t.p_kind, t.due_at limit v_most)
+        union all
+        (select w.entry, 3, null, w.entry from queue_order_waiting w
+            where w.p_kind = in_kind and v_where is null
+            order by w.p_kind, w.order_key, w.entry limit v_most)
+        union all
+        (select w.entry, 3, null, w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+            where w.p_kind = in_kind and v_where is null order by w.p_kind, w.name, w.entry limit v_most)) p
+        straight_join delayed_queue q force index (primary) on q.entry = p.entry
+    order by p.part, p.turn, p.place, p.entry limit v_most;
+    call _queue_commit(v_own);
 end;
 --;
 drop procedure if exists _queue_misfit;
@@ -234,6 +804,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_fail, _queue_misfit
 drop procedure if exists _queue_check_fit;
 --;
 create procedure _queue_check_fit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
@@ -249,168 +820,7 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_check_shape;
---;
-create procedure _queue_check_shape(in in_shape longtext character set utf8mb4, out out_shape longtext character set utf8mb4)
-    comment 'Refuses what can''t be a payload_shape.
-in_shape: the option.
-Result: the shape, NULL for none.
-Errors: PQ002.'
-begin
-    declare v_wrong int default 0;
-    declare v_type varchar(20) character set utf8mb4 default json_type(in_shape);
-    set out_shape = null;
-    if v_type = 'OBJECT' then
-        select count(*) into v_wrong from json_table(in_shape, '$.*' columns (type varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) r
-        where (json_type(r.value) = 'STRING' and r.type in ('string', 'number', 'integer', 'boolean', 'object', 'array')) is not true;
-        set out_shape = in_shape;
-    end if;
-    if v_wrong > 0 or v_type not in ('OBJECT', 'NULL') then
-        call _queue_fail('PQ002', 'payload_shape', in_shape,
-            'must be an object of fields and their types: string, number, integer, boolean, object, array');
-    end if;
-end;
---;
-drop procedure if exists _queue_check_options;
---;
-create procedure _queue_check_options(in in_options longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
-    comment 'Refuses options that are no object and options that nobody knows.
-in_options: the options. in_allowed: the names a routine knows. in_name: the parameter''s name for the message.
-Errors: PQ002.
-differs: in_allowed is a text: a,b,c. An error names first what begins as the unknown one does, since there is little room. What is no JSON is refused here. MariaDB keeps a name that stands twice in an object; in options
-that is refused.'
-begin
-    declare v_type varchar(20) character set utf8mb4;
-    declare v_allowed varchar(500) character set utf8mb4;
-    declare v_unknown text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    if in_options is not null then
-        call _queue_check_json(in_options, 'PQ002', in_name);
-        set v_type = json_type(in_options);
-        if v_type not in ('OBJECT', 'NULL') then
-            call _queue_fail('PQ002', in_name, in_options, 'must be a JSON object');
-        elseif v_type = 'OBJECT' and json_length(in_options) > 0 then
-            -- a name that no path finds is one that MariaDB keeps as it is spelt, with escapes
-            select min(o.name) into v_unknown
-            from json_table(json_keys(in_options), '$[*]' columns (name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) o
-            where not find_in_set(o.name, in_allowed collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-                or not json_contains_path(in_options, 'one', concat('$.', o.name));
-            if v_unknown is not null then
-                select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4), left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
-                into v_allowed
-                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]' columns (place for ordinality,
-                    name varchar(100) character set utf8mb4 path '$')) a;
-                call _queue_fail('PQ002', in_name, v_unknown, concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
-            elseif json_length(in_options) <> json_length(json_keys(in_options)) then
-                call _queue_fail('PQ002', in_name, in_options, 'must have no name twice');
-            end if;
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_number;
---;
-create procedure _queue_number(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6),
-    in in_most decimal(30,6), out out_value decimal(30,6))
-    comment 'A number out of the options.
-in_options: the options. in_option: its name. in_least, in_most: the range allowed.
-Result: the number; NULL where it isn''t given.
-Errors: PQ002.
-differs: a number has six places at the most, which are microseconds.'
-begin
-    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
-    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
-    set out_value = null;
-    if v_type <> 'NULL' then
-        if v_type not in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') or v_value + 0e0 < in_least or v_value + 0e0 > in_most then
-            call _queue_fail('PQ002', in_option, json_unquote(v_value), concat('must be a number from ',
-                trim(trailing '.' from trim(trailing '0' from in_least)), ' to ', trim(trailing '.' from trim(trailing '0' from in_most))));
-        end if;
-        set out_value = round(cast(v_value as decimal(60,30)), 6);
-    end if;
-end;
---;
-drop procedure if exists _queue_integer;
---;
-create procedure _queue_integer(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
-    out out_value bigint)
-    comment 'A whole number out of the options.
-in_options: the options. in_option: its name. in_least, in_most: the range allowed.
-Result: the number; NULL where it isn''t given.
-Errors: PQ002.'
-begin
-    declare v_value decimal(30,6);
-    call _queue_number(in_options, in_option, in_least, in_most, v_value);
-    -- a JSON null is no number for MySQL: v_value is NULL then
-    if v_value <> truncate(v_value, 0)
-        or if(v_value is null, false, json_extract(in_options, concat('$.', in_option)) + 0e0 <> v_value) then
-        call _queue_fail('PQ002', in_option, json_unquote(json_extract(in_options, concat('$.', in_option))), 'must be a whole number');
-    end if;
-    set out_value = v_value;
-end;
---;
-drop procedure if exists _queue_boolean;
---;
-create procedure _queue_boolean(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value boolean)
-    comment 'A boolean out of the options.
-in_options: the options. in_option: its name.
-Result: true or false; NULL where it isn''t given.
-Errors: PQ002.'
-begin
-    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
-    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
-    set out_value = null;
-    if v_type = 'BOOLEAN' then
-        set out_value = v_value = 'true';
-    elseif v_type <> 'NULL' then
-        call _queue_fail('PQ002', in_option, json_unquote(v_value), 'must be true or false');
-    end if;
-end;
---;
-drop procedure if exists _queue_text;
---;
-create procedure _queue_text(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
-    comment 'A string out of the options.
-in_options: the options. in_option: its name.
-Result: the string; NULL where it isn''t given.
-Errors: PQ002.'
-begin
-    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
-    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
-    set out_value = null;
-    if v_type = 'STRING' then
-        set out_value = json_unquote(v_value);
-    elseif v_type <> 'NULL' then
-        call _queue_fail('PQ002', in_option, json_unquote(v_value), 'must be a string');
-    end if;
-end;
---;
-drop procedure if exists _queue_instant;
---;
-create procedure _queue_instant(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_time bigint)
-    comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so that
-nobody''s seconds pass for microseconds.
-in_options: the options. in_option: its name.
-Result: microseconds since 1970; NULL where it isn''t given.
-Errors: PQ002.
-differs: the result is out_time.'
-begin
-    declare v_at longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
-    declare v_type varchar(20) character set utf8mb4 default json_type(v_at);
-    set out_time = null;
-    if coalesce(v_type, 'NULL') <> 'NULL' then
-        if v_type = 'STRING' then
-            call _queue_iso(json_unquote(v_at), out_time);
-        elseif v_type in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') and abs(v_at + 0e0) < 1e18 and v_at + 0e0 = floor(v_at + 0e0) then
-            set out_time = cast(v_at as decimal(60,30));
-        end if;
-        -- up to the last microsecond of the year 9999
-        if out_time is null or out_time < 100000000000000 or out_time > 253402300799999999 then
-            call _queue_fail('PQ002', in_option, json_unquote(v_at),
-                'must be microseconds since 1970 (10^14 or more) or ISO 8601 with an offset');
-        end if;
-    end if;
-end;
---;
+-- calls: _queue_fail, _queue_instant, _queue_number
 drop procedure if exists _queue_schedule;
 --;
 create procedure _queue_schedule(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint)
@@ -435,47 +845,8 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_route;
---;
-create procedure _queue_route(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_route longtext character set utf8mb4)
-    comment 'The route of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no batch.
-Result: the kinds it goes to, an array; NULL: none.
-Errors: PQ002.
-differs: the result is out_route.'
-begin
-    declare v_bad int default 0;
-    set out_route = json_extract(if(json_contains_path(in_message, 'one', '$.route'), in_message, in_options), '$.route');
-    if json_type(out_route) = 'NULL' then
-        set out_route = null;
-    elseif json_type(out_route) = 'ARRAY' then
-        select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
-        where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
-    end if;
-    if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
-        call _queue_fail('PQ002', 'route', out_route, 'must be an array of at most 32 kinds of 1 to 95 characters');
-    elseif json_length(out_route) = 0 then
-        set out_route = null;
-    end if;
-end;
---;
-drop procedure if exists _queue_order_key;
---;
-create procedure _queue_order_key(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The order key of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is no batch.
-Result: the order key; NULL: none.
-Errors: PQ002.
-differs: the result is out_order.'
-begin
-    declare v_order longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    call _queue_text(if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), 'order_key', v_order);
-    if char_length(v_order) not between 1 and 200 then
-        call _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
-    end if;
-    set out_order = v_order;
-end;
---;
+-- calls: _queue_check_headers, _queue_check_options, _queue_fail, _queue_integer, _queue_order_key, _queue_route,
+--     _queue_schedule, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 --;
 create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint, out out_priority smallint,
@@ -530,6 +901,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
 drop procedure if exists _queue_message;
 --;
 create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint, in in_defaults longtext character set utf8mb4, in in_now bigint,
@@ -572,148 +944,7 @@ begin
         out_attempts, out_max_attempts, out_on_duplicate);
 end;
 --;
-drop procedure if exists _queue_check_nack;
---;
-create procedure _queue_check_nack(in in_options longtext character set utf8mb4)
-    comment 'Refuses options that queue_nack doesn''t know.
-in_options: the options.
-Errors: PQ002, and PQ003 for the payload.'
-begin
-    declare v_number decimal(30,6);
-    declare v_text longtext character set utf8mb4;
-    declare v_flag boolean;
-    if in_options is not null then
-        call _queue_check_options(in_options, 'delay_seconds,error,payload,final,count', 'options');
-        call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_number);
-        call _queue_text(in_options, 'error', v_text);
-        call _queue_boolean(in_options, 'final', v_flag);
-        call _queue_boolean(in_options, 'count', v_flag);
-        if json_contains_path(in_options, 'one', '$.payload') then
-            call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_check_move;
---;
-create procedure _queue_check_move(in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
-    in in_place varchar(60) character set utf8mb4)
-    comment 'Refuses a target and options that queue_move doesn''t know.
-in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in errors.
-Errors: PQ001, PQ002, PQ003.'
-begin
-    declare v_at bigint;
-    declare v_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_headers, v_key longtext character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
-    if in_options is not null then
-        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', concat(in_place, 'options'));
-        call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers, v_attempts,
-            v_max_attempts, v_on_duplicate);
-        if json_contains_path(in_options, 'one', '$.payload') then
-            call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
-        end if;
-        call _queue_text(in_options, 'key', v_key);
-        if v_key is not null then
-            call _queue_check_key(left(v_key, 201), concat(in_place, 'key'));
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_receipt;
---;
-create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint, out out_secret binary(16))
-    comment 'Takes a receipt apart.
-in_receipt: what queue_reserve answered.
-Result: the entry it names and the secret of the delivery.
-Errors: PQ005 where it has another form.'
-begin
-    begin
-        declare continue handler for sqlexception begin end;
-        set out_entry = cast(substring_index(in_receipt, '-', 1) as signed), out_secret = unhex(right(in_receipt, 32));
-    end;
-    -- written as it was answered, as nearly every one is, it needs no regexp, which takes as long as the ack itself
-    if (in_receipt collate utf8mb4_bin = concat(out_entry, '-', lower(hex(out_secret)))) is not true then
-        if in_receipt is null or not in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
-            or lpad(in_receipt, 52, '0') >= '9223372036854775808' then
-            call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_receipts;
---;
-create procedure _queue_receipts(in in_receipts longtext character set utf8mb4, out out_list longtext character set utf8mb4, out out_number int)
-    comment 'Takes an array of receipts apart.
-in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
-Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
-in the order of the entries, which is the order in which every routine locks rows.
-Errors: PQ005 with the first that has another form; PQ003 for JSON that no server could hold.'
-begin
-    declare v_bad longtext character set utf8mb4;
-    if in_receipts is null or length(in_receipts) < 99 and in_receipts regexp '^[[:space:]]*null[[:space:]]*$' then
-        set in_receipts = '[]';
-    end if;
-    if locate('{', in_receipts) > 0 or locate('[', in_receipts, 2) > 0 then -- no array of receipts has these
-        call _queue_check_json(in_receipts, 'PQ003', 'receipts');
-    end if;
-    if not json_valid(in_receipts) or json_type(in_receipts) <> 'ARRAY' or json_length(in_receipts) > 10000 then
-        call _queue_fail('PQ005', 'receipts', in_receipts, 'must be a JSON array of at most 10000 receipts');
-    end if;
-    set out_number = json_length(in_receipts);
-    select substr(min(concat(lpad(r.n, 5, '0'), coalesce(r.receipt, 'null'))), 6) into v_bad
-    from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt longtext character set utf8mb4 path '$')) r
-    where r.receipt is null or not r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
-        or lpad(r.receipt, 52, '0') >= '9223372036854775808';
-    if v_bad is not null then
-        call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
-    end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
-    from (
-        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret, min(r.n) as n
-        from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-        group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
-end;
---;
-drop procedure if exists _queue_check_json;
---;
-create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
-    comment 'Refuses a text that is no JSON, or none that every server can hold.
-in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
-Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
-differs: PostgreSQL is given jsonb and has refused these before a routine sees them.'
-begin
-    declare v_left longtext character set utf8mb4;
-    declare v_stored json;
-    -- MySQL reads no more than 100 levels, MariaDB 32; MySQL stores no name of 64 KiB or more
-    declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json, 'must be JSON, and not too deep');
-    declare exit handler for 3151 call _queue_fail('PQ003', in_name, in_json, 'must have names of less than 64 KiB');
-    if not json_valid(in_json) then
-        if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31 then
-            -- no other options are that deep
-            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'), if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json,
-                'must be at most 31 levels deep');
-        end if;
-        call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
-    /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
-        and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"', '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
-        call _queue_fail(in_code, in_name, in_json, 'must be JSON, its numbers too'); */
-    elseif locate('\\', in_json) > 0 then
-        set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
-        if locate('\\u0000', v_left) > 0 then
-            call _queue_fail(in_code, in_name, in_json, 'must not contain \\u0000');
-        /*M!100600 elseif v_left regexp '\\\\[^"/bfnrtu\\\\]' then
-            call _queue_fail(in_code, in_name, in_json, 'must be JSON, no other escapes'); */
-        end if;
-    end if;
-    /*!80000 if length(in_json) > 65535 then
-        set v_stored = in_json;
-    end if; */
-end;
---;
+-- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_messages;
 --;
 create procedure _queue_check_messages(in in_messages longtext character set utf8mb4)
@@ -727,248 +958,7 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_check_moves;
---;
-create procedure _queue_check_moves(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_list longtext character set utf8mb4, out out_number int)
-    comment 'Refuses moves that queue_move_many doesn''t know.
-in_moves, in_options: those of queue_move_many. in_now: the time of the call. out_list, out_number: their receipts, as
-_queue_receipts answers them.
-Errors: those of queue_move_many.
-differs: on PostgreSQL it is a part of queue_move_many.'
-begin
-    declare v_bad, v_place int default 0;
-    declare v_done boolean default false;
-    declare v_to_kind text character set utf8mb4;
-    declare v_move, v_receipts, v_options longtext character set utf8mb4;
-    declare c cursor for
-        select m.to_kind, m.move
-        from json_table(in_moves, '$[*]' columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
-    if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
-        set in_moves = '[]';
-    end if;
-    call _queue_check_json(in_moves, 'PQ003', 'moves');
-    call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
-    if json_type(in_moves) = 'ARRAY' then
-        select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
-        where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
-    end if;
-    if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
-        call _queue_fail('PQ001', 'moves', in_moves, 'must be a JSON array of {receipt, to_kind, and move options}');
-    end if;
-    set v_receipts = coalesce(json_extract(in_moves, '$[*].receipt'), '[]');
-    call _queue_receipts(v_receipts, out_list, out_number);
-    if out_number <> json_length(in_moves) then
-        call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
-    end if;
-    open c;
-    moves: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_to_kind, v_move;
-        end;
-        if v_done then
-            leave moves;
-        end if;
-        call _queue_move_options(in_options, v_move, v_options);
-        call _queue_check_move(v_to_kind, v_options, in_now, concat('moves[', v_place, '].'));
-        set v_place = v_place + 1;
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_check_kinds;
---;
-create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4)
-    comment 'The kinds that a consumer names.
-in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
-Result: the kinds, in their order.
-Errors: PQ001.
-differs: the result is a parameter, out_kinds, a JSON array.'
-begin
-    declare v_place int default 0;
-    declare v_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_number int default -1;
-    if in_kinds is not null then
-        call _queue_check_json(in_kinds, 'PQ001', 'kinds');
-        set out_kinds = if(json_type(in_kinds) = 'STRING', concat('[', in_kinds, ']'), in_kinds);
-        set v_number = if(json_type(out_kinds) = 'ARRAY', json_length(out_kinds), -1);
-    end if;
-    while v_place < v_number do
-        set v_kind = json_extract(out_kinds, concat('$[', v_place, ']'));
-        if json_type(v_kind) = 'STRING' then
-            set v_kind = json_unquote(v_kind);
-            call _queue_check_kind(v_kind, 100, concat('kinds[', v_place, ']'));
-        else
-            set v_number = -1;
-        end if;
-        set v_place = v_place + 1;
-    end while;
-    if v_number not between 1 and 100 then
-        call _queue_fail('PQ001', 'kinds', in_kinds, 'must be a kind or a JSON array of 1 to 100 kinds');
-    end if;
-end;
---;
-drop procedure if exists _queue_move_options;
---;
-create procedure _queue_move_options(in in_common longtext character set utf8mb4, in in_move longtext character set utf8mb4,
-    out out_options longtext character set utf8mb4)
-    comment 'The options of one move of queue_move_many: those for all, and those of the move, which win.
-in_common: the options for all. in_move: the move, an object. out_options: the options; NULL for none.
-differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'
-begin
-    declare v_names longtext character set utf8mb4;
-    declare v_place int default 0;
-    set out_options = json_remove(in_move, '$.receipt', '$.to_kind');
-    if json_type(in_common) = 'OBJECT' then
-        set v_names = json_keys(out_options);
-        while v_place < json_length(v_names) do
-            set in_common = json_remove(in_common, concat('$.', json_extract(v_names, concat('$[', v_place, ']'))));
-            set v_place = v_place + 1;
-        end while;
-        set out_options = json_merge_preserve(in_common, out_options);
-    end if;
-    if json_length(out_options) = 0 then
-        set out_options = null;
-    end if;
-end;
---;
-drop procedure if exists _queue_begin;
---;
-create procedure _queue_begin(out out_own boolean)
-    comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under autocommit each
-statement of a procedure would be a transaction for itself.
-out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages in.
-Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
-differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
-begin
-    -- a savepoint outlives its statement only inside of a transaction
-    declare continue handler for 1305 set out_own = true;
-    set out_own = false;
-    if @@session.autocommit then
-        savepoint pyqueue_begin;
-        release savepoint pyqueue_begin;
-    end if;
-    if out_own then
-        set transaction isolation level read committed;
-        start transaction;
-    else
-        savepoint pyqueue_begin;
-    end if;
-    select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
-    -- what a session keeps between calls it can write itself: a hint, and none where it can't be read
-    if @pyqueue_bounds is not null and json_valid(convert(@pyqueue_bounds using utf8mb4)) is not true then
-        set @pyqueue_bounds = '{}';
-    end if;
-    if @pyqueue_places is not null and json_valid(convert(@pyqueue_places using utf8mb4)) is not true then
-        set @pyqueue_places = '{}';
-    end if;
-    set @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
-end;
---;
-drop procedure if exists _queue_commit;
---;
-create procedure _queue_commit(in in_own boolean)
-    comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
-in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.'
-begin
-    if @pyqueue_slot_names is not null then
-        call _queue_slot_end();
-    end if;
-    if in_own then
-        commit and no chain no release; -- whatever completion_type the session has
-    end if;
-    set @pyqueue_own = null, @pyqueue_slot_held = null;
-end;
---;
-drop procedure if exists _queue_undo;
---;
-create procedure _queue_undo(in in_own boolean)
-    comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that calls it raises
-the error again.
-in_own: see _queue_begin; NULL: it failed before.'
-begin
-    -- after a deadlock there is no savepoint any more: the server has undone the whole transaction
-    declare continue handler for 1305 begin end;
-    if in_own then
-        rollback and no chain no release;
-    elseif not in_own then
-        rollback to savepoint pyqueue_begin;
-    end if;
-    set @pyqueue_own = null, @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null,
-        @pyqueue_bounds = '{}', @pyqueue_places = '{}'; -- they may be why it failed
-end;
---;
-drop procedure if exists _queue_random;
---;
-create procedure _queue_random(out out_random varchar(64) character set ascii)
-    comment 'A random number that nobody can guess, from which a call makes the secrets of its receipts.
-out_random: 64 hexadecimal digits.
-differs: MariaDB before 10.10 has no generator for secrets; there it is a hash of two UUIDs, random numbers and the time.'
-begin
-    /*!80000 set out_random = hex(random_bytes(32)); */
-    /*M!101000 set out_random = hex(random_bytes(32)); */
-    if out_random is null then
-        set out_random = sha2(concat_ws('-', uuid(), rand(), rand(), connection_id(), sysdate(6), uuid()), 256);
-    end if;
-end;
---;
-drop procedure if exists _queue_begin_alone;
---;
-create procedure _queue_begin_alone()
-    comment 'Begins a transaction, READ COMMITTED, for a call that has no business in another: who waits in one would see nothing new,
-or keep others from cleaning away what is old.
-Errors: PQ004 where a transaction is open; without autocommit each statement opens one.
-Locks: the metadata of queue_gate until _queue_commit: while an upgrade replaces routines, calls wait here.
-differs: PostgreSQL has no need of it.'
-begin
-    -- what the server says of SET TRANSACTION inside of one
-    declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open', 'must be ended: who waits in one sees nothing new');
-    set transaction isolation level read committed;
-    start transaction;
-    select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty
-end;
---;
-drop procedure if exists _queue_defaults;
---;
-create procedure _queue_defaults(out out_timeout_seconds decimal(20,6), out out_max_attempts int, out out_backoff_seconds decimal(30,6),
-    out out_backoff_factor decimal(30,6), out out_backoff_max_seconds decimal(30,6), out out_jitter decimal(30,6))
-    comment 'The settings of a kind that nobody defined; those of the columns of queue_kind are the same.
-out_timeout_seconds, out_max_attempts, out_backoff_seconds, out_backoff_factor, out_backoff_max_seconds, out_jitter: the settings;
-all others are off.
-differs: PostgreSQL answers a row of queue_kind.'
-begin
-    set out_timeout_seconds = 300, out_max_attempts = 25, out_backoff_seconds = 1, out_backoff_factor = 2, out_backoff_max_seconds = 3600,
-        out_jitter = 0.2;
-end;
---;
-drop procedure if exists _queue_check_dead_letter_kind;
---;
-create procedure _queue_check_dead_letter_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Refuses a circle of dead letters.
-in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
-Errors: PQ001 for a name that can''t be a kind, PQ004 for a circle.'
-begin
-    declare v_next text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_dead_letter_kind, concat(left(in_kind, 95), '.dead'));
-    declare v_last text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_steps int default 0;
-    if in_dead_letter_kind is not null then
-        call _queue_check_kind(in_dead_letter_kind, 100, 'dead_letter_kind');
-    end if;
-    chain: while v_steps < 1000 do
-        if v_next = in_kind then
-            call _queue_fail('PQ004', 'dead_letter_kind', v_next,
-                'refused, dead letters would come back to the kind they came from');
-        end if;
-        set v_last = v_next;
-        select coalesce(max(k.dead_letter_kind), concat(left(v_last, 95), '.dead')) into v_next from queue_kind k where k.p_kind = v_last;
-        if v_next = v_last then
-            leave chain; -- a name of 100 characters is its own dead letters'
-        end if;
-        set v_steps = v_steps + 1;
-    end while;
-end;
---;
+-- calls: _queue_random
 drop procedure if exists _queue_key;
 --;
 create procedure _queue_key(in in_now bigint, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -985,41 +975,8 @@ begin
         concat(elt(1 + ascii(v_random) % 4, '8', '9', 'a', 'b'), substr(v_random, 2, 3)), substr(v_random, 5, 12)));
 end;
 --;
-drop procedure if exists _queue_add_error;
---;
-create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int,
-    in in_by text character set utf8mb4, in in_error longtext character set utf8mb4, out out_errors longtext character set utf8mb4)
-    comment 'Adds an error to the errors of a message.
-in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the text, cut
-at 10000 characters; NULL for none.
-Result: the errors, at most the last ten.
-differs: the result is a parameter, out_errors.'
-begin
-    set out_errors = in_errors;
-    if in_error is not null then
-        if json_length(in_errors) >= 10 then
-            set out_errors = json_remove(in_errors, '$[0]');
-        end if;
-        -- MariaDB makes a string of a number that is a variable alone
-        set out_errors = json_array_append(coalesce(out_errors, '[]'), '$', json_object('at', in_now + 0,
-            'attempt', in_attempt + 0, 'by', in_by, 'error', left(in_error, 10000)));
-    end if;
-end;
---;
-drop procedure if exists _queue_is_remembered;
---;
-create procedure _queue_is_remembered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_since bigint, out out_remembered boolean)
-    comment 'Whether a message of that key has ended so lately that a push of it is ignored.
-in_kind, in_key: the message. in_since: how long ago that matters, a time in microseconds.
-out_remembered: the result.
-Locks: the key in the memory, where it is there.
-differs: a locking read, which sees what is committed, in an old snapshot too.'
-begin
-    declare v_ended_at bigint;
-    select max(d.ended_at) into v_ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
-    set out_remembered = coalesce(v_ended_at > in_since, false);
-end;
---;
+-- calls: _queue_line_up
+-- changes: delayed_queue
 drop procedure if exists _queue_put_onto;
 --;
 create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
@@ -1035,7 +992,8 @@ differs: the result is out_outcome.'
 begin
     declare v_content boolean default in_on_duplicate in ('replace', 'keep_time');
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
-    declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at bigint;
+    declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at, v_ready_at bigint;
+    declare v_rank int;
     declare v_newer, v_placed, v_slotted boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has another entry
@@ -1045,8 +1003,8 @@ begin
         select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     end if;
     select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
-        q.order_waits is not true, q.semaphores is not null
-    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_slotted
+        q.order_waits is not true, q.semaphores is not null, q.ready_rank, q.ready_at
+    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_slotted, v_rank, v_ready_at
     from delayed_queue q where q.entry = v_entry for update;
     if v_entry is null then
         set out_outcome = null;
@@ -1060,6 +1018,10 @@ begin
         where q.entry = v_entry;
         set out_outcome = 'held';
     else
+        -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls no handler
+        -- where an update is one
+        select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry for update;
         -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
         set v_at = case when v_time then in_scheduled_at when v_reserved_at is null then v_scheduled_at
             else greatest(coalesce(v_pending_at, in_now), in_now) end;
@@ -1083,6 +1045,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_entry, _queue_put_onto
+-- changes: delayed_queue
 drop procedure if exists _queue_put;
 --;
 create procedure _queue_put(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -1150,146 +1114,8 @@ begin
     end loop;
 end;
 --;
-drop procedure if exists _queue_stand;
---;
-create procedure _queue_stand(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the first of a line wait.
-in_kind, in_key: the message, which has a place or a date. in_order: its order key; NULL: it has none.
-Locks: the line, until the transaction ends.
-differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
-begin
-    declare v_entry, v_first bigint;
-    if in_order is not null then
-        select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry) on duplicate key update p_kind = in_kind;
-        -- the newest, which an old snapshot doesn't have
-        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
-        if v_first = v_entry then
-            update delayed_queue q set q.order_key = in_order where q.entry = v_entry;
-        else
-            insert into queue_order_waiting (p_kind, order_key, entry) values (in_kind, in_order, v_entry);
-            update delayed_queue q
-            set q.order_key = in_order, q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
-            where q.entry = v_entry;
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_stand_batch;
---;
-create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_outcomes longtext character set ascii,
-    in in_made longtext character set ascii)
-    comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don''t deadlock.
-in_kind, in_messages: those of queue_push_many. in_outcomes (NULL: nothing stands in a line), in_made: see _queue_push_each; what was created has its order key already.
-Locks: the lines, in their order, until the transaction ends.
-differs: on PostgreSQL _queue_stand does that.'
-begin
-    declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_done boolean default false;
-    declare c cursor for
-        select s.p_key, s.order_key
-        from (
-            select q.p_key, q.order_key, q.entry
-            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
-                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = coalesce(r.p_key, convert(substr(in_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-            where substr(in_outcomes, r.place, 1) = 'c' and q.order_key is not null limit 1000000000) s
-        order by s.order_key, s.entry;
-    declare continue handler for not found set v_done = true;
-    if in_outcomes is not null then
-        open c;
-        messages: loop
-            fetch c into v_key, v_order;
-            if v_done then
-                leave messages;
-            end if;
-            call _queue_stand(in_kind, v_key, v_order);
-        end loop;
-        close c;
-    end if;
-end;
---;
-drop procedure if exists _queue_advance;
---;
-create procedure _queue_advance(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entry bigint, in in_now bigint)
-    comment 'A message of a line has ended, in this transaction. Where it was the first, the next, that of the lowest entry, gets its place in
-the ready line, or its date in the timetable where its delivery time has not come. What ends a message that stands in a line calls it.
-in_kind, in_order: the line. in_entry: the message, which is gone; where it was neither the first nor waiting nothing happens. in_now:
-the time of the call.
-Locks: the line and the next one, until the transaction ends.
-differs: PostgreSQL has several lines here, of which the first are gone.'
-begin
-    declare v_first, v_next bigint;
-    declare continue handler for not found begin end;
-    delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = in_entry;
-    if row_count() = 0 then
-        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
-    end if;
-    if v_first = in_entry then
-        select w.entry into v_next from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
-        order by w.p_kind, w.order_key, w.entry limit 1 for update;
-        if v_next is null then
-            delete o from queue_order o where o.p_kind = in_kind and o.order_key = in_order;
-        else
-            delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = v_next;
-            update queue_order o set o.first = v_next where o.p_kind = in_kind and o.order_key = in_order;
-            update delayed_queue q
-            set q.order_waits = null, q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
-                q.ready_at = if(q.scheduled_at <= in_now, in_now, null), q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null)
-            where q.entry = v_next;
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_advance_each;
---;
-create procedure _queue_advance_each(in in_list longtext character set utf8mb4, in in_now bigint)
-    comment 'Messages of several lines have ended, in this transaction: _queue_advance for each, in one go where nobody waits behind them.
-in_list: a JSON array of [kind, order key, entry]. in_now: the time of the call.
-Locks: the lines, in their order, and the next of each, until the transaction ends.
-differs: PostgreSQL has _queue_advance alone.'
-begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_entry, v_waiting bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select j.p_kind, j.order_key, j.entry
-        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-        order by j.p_kind, j.order_key, j.entry;
-    declare continue handler for not found set v_done = true;
-    select count(*) into v_waiting
-    from (
-        select o.first
-        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
-        order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
-    -- not in the same statement: what it reads is as old as its beginning
-    select count(*) into v_waiting
-    from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-        straight_join queue_order_waiting w force index (primary) on w.p_kind = j.p_kind and w.order_key = j.order_key
-    for update /*!80000 of w */;
-    if v_waiting = 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key and o.first = j.entry;
-    else
-        open c;
-        messages: loop
-            fetch c into v_kind, v_order, v_entry;
-            if v_done then
-                leave messages;
-            end if;
-            call _queue_advance(v_kind, v_order, v_entry, in_now);
-        end loop;
-        close c;
-    end if;
-end;
---;
+-- calls: _queue_line_up, _queue_order_key, _queue_route, _queue_semaphores
+-- changes: delayed_queue
 drop procedure if exists _queue_pushed;
 --;
 create procedure _queue_pushed(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4,
@@ -1315,273 +1141,6 @@ begin
     if v_group is not null then
         set out_members = json_array_append(coalesce(out_members, '[]'), '$', json_array(v_group, v_entry + 0));
     end if;
-end;
---;
-drop procedure if exists _queue_follow;
---;
-create procedure _queue_follow(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_route longtext character set utf8mb4, in in_member bigint)
-    comment 'A new entry goes the way of the old one: has its route, and is the member that it was.
-in_kind, in_key: the new one. in_route, in_member: those of the old one.
-differs: a row can''t be a parameter here.'
-begin
-    declare v_entry bigint;
-    select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-    update delayed_queue q set q.route = in_route, q.member = in_member where q.entry = v_entry;
-    update queue_group_member m set m.entry = v_entry, m.error = null where m.member = in_member and m.done_at is null;
-end;
---;
-drop procedure if exists _queue_group_check;
---;
-create procedure _queue_group_check(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Finishes a group where all is done, or where it has failed: pushes what follows it.
-in_group: the group. in_now: the time of the call.
-Locks: the group, and where it finishes the message that has the key of the continuation.'
-finishing: begin
-    declare v_closed, v_fails, v_failed boolean;
-    declare v_open, v_dead, v_members, v_expected, v_delay, v_at bigint;
-    declare v_kind, v_fail_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_results longtext character set utf8mb4;
-    declare v_priority smallint;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare continue handler for not found begin end;
-    select g.closed, g.on_dead = 'fail', g.expected, g.then_kind, g.fail_kind, g.then_key, g.then_payload, g.then_priority, g.then_delay
-    into v_closed, v_fails, v_expected, v_kind, v_fail_kind, v_key, v_payload, v_priority, v_delay
-    from queue_group g where g.group_name = in_group and g.finished_at is null for update;
-    if v_closed is null then
-        leave finishing;
-    end if;
-    select count(*), count(*) - count(m.done_at), count(if(m.outcome = 'dead', 1, null)) into v_members, v_open, v_dead
-    from queue_group_member m force index (queue_group_member_group) where m.group_name = in_group;
-    set v_failed = v_fails and v_dead > 0;
-    if not v_failed and (v_open > 0 or not (v_closed or coalesce(v_expected <= v_members, false))) then
-        leave finishing;
-    end if;
-    update queue_group g set g.finished_at = in_now, g.failed = v_failed, g.forget_at = in_now + g.keep_seconds * 1000000
-    where g.group_name = in_group;
-    delete s from queue_group_slot s where s.group_name = in_group;
-    set v_kind = if(v_failed, v_fail_kind, v_kind);
-    if v_kind is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
-            if(r.result is null, '{}', concat('{"result": ', r.result, '}')), if(r.error is null, '{}', json_object('error', r.error))))
-        into v_results
-        from (
-            select m.p_kind, m.p_key, m.outcome, m.result, m.error
-            from queue_group_member m force index (queue_group_member_group)
-            where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
-        set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'), concat('{"results": ', coalesce(v_results, '[]'), '}'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null, 'replace', v_at, v_outcome);
-        if v_outcome in ('created', 'replaced') then
-            call _queue_index(null, v_kind, v_key);
-        end if;
-        call _queue_log_put(v_kind, v_key, v_outcome, 'replace', in_now);
-    end if;
-end;
---;
-drop procedure if exists _queue_group_note;
---;
-create procedure _queue_group_note(in in_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Notes that a group has to be looked at once this transaction has ended, where its snapshot can''t see who else has ended a member, or
-closed the group: see _queue_groups_due.
-in_group: the group.
-Locks: none.
-differs: in each transaction of the caller''s, whose level nobody can read.'
-begin
-    if not @pyqueue_own then
-        insert into queue_group_due (group_name, writer, id) values (in_group, connection_id(), uuid_short())
-        on duplicate key update id = uuid_short();
-    end if;
-end;
---;
-drop procedure if exists _queue_groups_due;
---;
-create procedure _queue_groups_due(in in_now bigint, out out_looked bigint)
-    comment 'Finishes groups whose last members ended in transactions that couldn''t see one another: what whoever reserves, polls, beats, reaps or prunes does by
-the way.
-in_now: the time of the call.
-Result: how many notes went.
-Locks: the groups that finish, what others have locked is left; then as _queue_group_check.
-differs: the result is out_looked.'
-begin
-    declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_there, v_open int;
-    declare v_rounds int default 0;
-    declare v_finished_at bigint;
-    declare v_notes longtext character set utf8mb4;
-    declare continue handler for not found begin end;
-    set out_looked = 0;
-    select min(d.group_name) into v_group from queue_group_due d;
-    while v_group is not null and v_rounds < 1000 do
-        set v_found = null, v_finished_at = null;
-        -- what this transaction can see; what comes meanwhile is for the next
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d where d.group_name = v_group;
-        set v_open = 0;
-        if not @pyqueue_own then -- a lock would last as long as the caller's transaction
-            select count(*) into v_open
-            from (
-                select m.member from queue_group_member m force index (queue_group_member_open)
-                where m.group_name = v_group and m.done_at is null limit 1) o;
-        end if;
-        if v_open = 0 then
-            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_group for update skip locked;
-        end if;
-        select count(*) into v_there from queue_group g where g.group_name = v_group;
-        if v_found is not null or v_there = 0 then
-            if v_found is not null and v_finished_at is null then
-                call _queue_group_check(v_group, in_now);
-                select g.finished_at into v_finished_at from queue_group g where g.group_name = v_group;
-            end if;
-            -- of its own session one may be of this transaction, which may have to leave it to those that come after it
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(l.writer) into v_notes
-            from (
-                select d.writer
-                from json_table(v_notes, '$[*]' columns (writer bigint path '$[0]', id bigint path '$[1]')) j
-                    straight_join queue_group_due d force index (primary)
-                    on d.group_name = v_group and d.writer = j.writer and d.id = j.id
-                where @pyqueue_own or v_there = 0 or v_finished_at is not null or d.writer <> connection_id()
-                limit 1000000000 for update /*!80000 of d */ skip locked) l;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete d from json_table(coalesce(v_notes, '[]'), '$[*]' columns (writer bigint path '$')) j
-                straight_join queue_group_due d force index (primary) on d.group_name = v_group and d.writer = j.writer;
-            set out_looked = out_looked + coalesce(json_length(v_notes), 0), v_rounds = v_rounds + 1;
-        end if;
-        select min(d.group_name) into v_group from queue_group_due d where d.group_name > v_group;
-    end while;
-end;
---;
-drop procedure if exists _queue_members_end;
---;
-create procedure _queue_members_end(in in_members longtext character set utf8mb4, in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
-    comment 'Members of groups are done; the last one of a group has it finish.
-in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
-of them, NULL: none. in_now: the time of the call.
-A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
-_queue_group_check, in the order of the groups'' names.
-differs: in_members is a JSON array.'
-begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_last bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct d.group_name
-        from (
-            select distinct m.group_name, m.slot
-            from json_table(in_members, '$[*]' columns (member bigint path '$')) j
-                straight_join queue_group_member m force index (primary) on m.member = j.member) d
-        where in_outcome = 'dead' or not exists (
-            select o.member from queue_group_member o force index (queue_group_member_open)
-            where o.group_name = d.group_name and o.slot = d.slot and o.done_at is null)
-        order by d.group_name;
-    declare n cursor for
-        select distinct m.group_name
-        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
-            straight_join queue_group_member m force index (primary) on m.member = j.member
-        where not @pyqueue_own;
-    select max(e.slot) into v_last
-    from (
-        select s.slot
-        from (
-            select distinct m.slot, m.group_name
-            from json_table(in_members, '$[*]' columns (member bigint path '$')) j
-                straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
-            order by m.slot, m.group_name limit 1000000000) d
-            straight_join queue_group_slot s force index (primary) on s.group_name = d.group_name and s.slot = d.slot
-        limit 1000000000 for update /*!80000 of s */) e;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_members, '$[*]' columns (member bigint path '$')) j
-        straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
-    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result, m.error = if(in_outcome = 'dead', m.error, null);
-    open n;
-    notes: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch n into v_name;
-        end;
-        if v_done then
-            leave notes;
-        end if;
-        call _queue_group_note(v_name);
-    end loop;
-    close n;
-    set v_done = false;
-    open c;
-    names: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_name;
-        end;
-        if v_done then
-            leave names;
-        end if;
-        call _queue_group_check(v_name, in_now);
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_members_dead;
---;
-create procedure _queue_members_dead(in in_member bigint, in in_letter bigint, in in_error longtext character set utf8mb4, in in_now bigint)
-    comment 'A member of a group has died: what that means for a group is its option on_dead.
-in_member, in_letter: the member, and the entry of its dead letter. in_error: why. in_now: the time of the call.
-Locks: as _queue_members_end.
-differs: one member, as _queue_bury.'
-begin
-    declare v_ends int;
-    update queue_group_member m set m.entry = in_letter, m.error = in_error where m.member = in_member and m.done_at is null;
-    select count(*) into v_ends from queue_group_member m join queue_group g on g.group_name = m.group_name
-    where m.member = in_member and m.done_at is null and g.on_dead <> 'wait';
-    if v_ends > 0 then
-        call _queue_members_end(json_array(in_member + 0), 'dead', null, in_now);
-    end if;
-end;
---;
-drop procedure if exists _queue_enrol;
---;
-create procedure _queue_enrol(in in_list longtext character set utf8mb4)
-    comment 'Makes messages members of groups.
-in_list: a JSON array of arrays: a group, and the entry of a message, just put in; NULL: none.
-Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
-Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one that is
-finishing.
-differs: one list in place of two arrays.'
-begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_finished_at bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) j order by j.name;
-    declare continue handler for not found set v_done = true;
-    set in_list = coalesce(in_list, '[]');
-    open c;
-    names: loop
-        fetch c into v_name;
-        if v_done then
-            leave names;
-        end if;
-        set v_found = null;
-        select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_name lock in share mode;
-        set v_done = false;
-        if v_found is null then
-            call _queue_fail('PQ002', 'group', v_name, 'must be there: queue_group makes it');
-        elseif v_finished_at is not null then
-            call _queue_fail('PQ004', 'group', v_name, 'takes in nothing, it has finished');
-        end if;
-    end loop;
-    close c;
-    insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
-    select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
-    from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', entry bigint path '$[1]')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_list, '$[*]' columns (entry bigint path '$[1]')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    set q.member = q.entry;
 end;
 --;
 drop procedure if exists _queue_push;
@@ -1637,6 +1196,405 @@ push: begin
     end if;
 end;
 --;
+drop procedure if exists _queue_lock_keys;
+--;
+create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, out out_last bigint)
+    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order of their entries everywhere.
+in_kind, in_messages: those of queue_push_many. out_last: the last entry, 0 where none is there.
+Locks: those messages.
+differs: a part of PostgreSQL''s queue_push_many.'
+begin
+    declare v_entry, v_locked bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select distinct q.entry from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
+        order by q.entry;
+    set out_last = 0;
+    open c;
+    entries: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry;
+        end;
+        if v_done then
+            leave entries;
+        end if;
+        select max(q.entry) into v_locked from delayed_queue q where q.entry = v_entry for update;
+        set out_last = v_entry;
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_check_kind, _queue_check_messages, _queue_fail, _queue_index_keys, _queue_log_batch,
+--     _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
+drop procedure if exists _queue_push_many;
+--;
+create procedure _queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    comment 'queue_push_many without its transaction.
+in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many.
+out_outcomes: a letter a message, in their order: c for created, i for ignored, r for replaced, h for held. out_made: 36
+characters a message, the key that was made where it came without; NULL where none was.'
+begin
+    declare v_now, v_at bigint;
+    declare v_keeps, v_draining, v_filter, v_logs boolean default false;
+    declare v_headers longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_attempts, v_max_attempts int;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare continue handler for not found begin end;
+    call queue_now(v_now);
+    call _queue_check_kind(in_kind, 95, 'kind');
+    if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
+        set in_messages = '[]';
+    end if;
+    call _queue_check_messages(in_messages);
+    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
+    into v_keeps, v_draining, v_filter, v_logs
+    from queue_kind k where k.p_kind = in_kind;
+    if v_draining then
+        call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
+    end if;
+    set out_outcomes = null, out_made = null;
+    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
+        and json_depth(in_messages) <= 33 then
+        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
+    end if;
+    if out_outcomes is null then
+        call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);
+        if v_filter then
+            call _queue_index_keys(in_kind, in_messages, out_outcomes, out_made);
+        end if;
+    end if;
+    if v_logs then
+        call _queue_log_batch(in_kind, in_messages, in_options, out_outcomes, out_made, v_now);
+    end if;
+end;
+--;
+-- calls: _queue_epoch
+-- changes: delayed_queue
+drop procedure if exists _queue_push_plain;
+--;
+create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_now bigint,
+    in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4, in in_attempts int, in in_max_attempts int,
+    out out_outcomes longtext character set ascii)
+    comment 'queue_push_many for messages that are a key and a payload each, in a few statements for all of them; taken keys are left alone.
+A payload must be small beside sort_buffer_size: MySQL sorts it with its key, and fails where it can''t.
+in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the columns, the same for
+all.
+out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something else, which is left
+to _queue_push_many.
+Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
+differs: on PostgreSQL it is a part of queue_push_many.'
+begin
+    declare v_entries longtext character set ascii;
+    declare v_odd int;
+    declare v_shift bigint;
+    call _queue_epoch(v_shift);
+    -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the rest
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''), sum(not m.plain)
+    into v_entries, v_odd
+    from (
+        select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
+            and char_length(j.p_key) between 1 and 200 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
+        from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
+            p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j limit 1000000000) m;
+    set out_outcomes = null;
+    if v_odd = 0 then
+        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            attempts, max_attempts, ready_rank, ready_at, due_at)
+        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload, in_headers, in_priority, in_scheduled_at,
+            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
+            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null)
+        from json_table(in_messages, '$[*]' columns (place for ordinality,
+                p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', payload json path '$.payload')) r
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
+        where q.entry is null
+        order by r.p_key, r.place
+        on duplicate key update entry = delayed_queue.entry;
+        -- looked at, as in _queue_put
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ', '') into out_outcomes
+        from (
+            select if(q.entry is null, 'i', 'c') as letter
+            from json_table(in_messages, '$[*]' columns (place for ordinality)) r
+                left join delayed_queue q force index (primary) on q.entry = cast(substr(v_entries, 19 * r.place - 18, 19) as signed)
+            order by r.place limit 1000000000) s;
+    end if;
+end;
+--;
+-- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options,
+--     _queue_pushed, _queue_put_new, _queue_stand_batch
+drop procedure if exists _queue_push_each;
+--;
+create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
+in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the call. out_outcomes, out_made: those of _queue_push_many.
+differs: on PostgreSQL it is a part of queue_push_many.'
+begin
+    declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
+    declare v_plain, v_deep, v_follows, v_done boolean default false;
+    declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
+    declare v_priority, v_default_priority smallint;
+    declare v_place, v_number, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
+    declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare c cursor for
+        -- most messages are a key and a payload: those are checked here, all others one by one
+        select r.place, r.entry, m.message, json_extract(m.message, '$.payload'), r.p_key, (json_length(m.message) = 2
+            and json_type(json_extract(m.message, '$.key')) = 'STRING' and char_length(r.p_key) between 1 and 200
+            and json_extract(m.message, '$.payload') is not null and not v_deep) is true
+        from (
+            -- numbered in the order of the batch, though put in in the order of the keys
+            select k.place, k.p_key, ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry
+            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(201) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) k
+            limit 1000000000) r
+            -- apart, so that what is sorted is small
+            straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
+                message json path '$')) j limit 1000000000) m on m.place = r.place
+        order by r.p_key, r.place;
+    declare continue handler for not found begin end;
+    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
+        v_default_max_attempts, v_default_on_duplicate);
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
+    from queue_kind k where k.p_kind = in_kind;
+    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
+        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores')
+            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].order_key', '$[*].semaphores');
+    if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
+        call _queue_lock_keys(in_kind, in_messages, v_locked);
+    end if;
+    call _queue_epoch(v_shift);
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain;
+        end;
+        if v_done then
+            leave messages;
+        elseif v_plain then
+            set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers, v_attempts = v_default_attempts,
+                v_max_attempts = v_default_max_attempts, v_on_duplicate = v_default_on_duplicate;
+        else
+            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority, v_headers, v_attempts,
+                v_max_attempts, v_on_duplicate);
+            if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
+                set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)), 36 * v_place - 35, 36,
+                    convert(v_key using ascii));
+            end if;
+        end if;
+        if v_shape is not null then
+            call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
+        end if;
+        if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
+            select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
+            if v_entry > v_locked then
+                -- one that came after the lock above, perhaps of several: in the order of their entries too
+                call _queue_lock_keys(in_kind, in_messages, v_locked);
+            end if;
+        end if;
+        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts, v_max_attempts,
+            v_on_duplicate, v_since, v_put_at, v_outcome);
+        if v_follows and v_outcome = 'created' then
+            call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
+        end if;
+        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
+    end loop;
+    close c;
+    call _queue_stand_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
+    call _queue_enrol(v_members);
+end;
+--;
+-- calls: _queue_is_remembered, _queue_put
+-- changes: delayed_queue
+drop procedure if exists _queue_put_new;
+--;
+create procedure _queue_put_new(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob, in in_headers longtext character set utf8mb4, in in_priority smallint,
+    in in_now bigint, in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
+    in in_on_duplicate varchar(20) character set utf8mb4, in in_since bigint, out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
+    comment 'Puts one message into a kind, unless its key is remembered: what is pushed, but not what is moved or sent back.
+in_since: a key is remembered that has ended after this time, in microseconds; NULL: none is. The other parameters, the result
+and the locks are those of _queue_put.
+differs: on PostgreSQL the end of a message can become visible while a push waits for it, see _queue_take_back there; here the
+memory is read again once the message is in, and by a locking read, which sees what is committed.'
+begin
+    declare v_remembered boolean default false;
+    if in_since is not null then
+        call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
+    end if;
+    if not v_remembered then
+        call _queue_put(in_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now, in_scheduled_at,
+            in_attempts, in_max_attempts, in_on_duplicate, out_scheduled_at, out_outcome);
+        if in_since is not null and out_outcome = 'created' then
+            call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
+            if v_remembered then
+                delete q from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
+            end if;
+        end if;
+    end if;
+    if v_remembered then
+        set out_scheduled_at = null;
+        set out_outcome = 'ignored';
+    end if;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_payload, _queue_commit, _queue_push, _queue_undo
+drop procedure if exists queue_push;
+--;
+create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
+    comment 'Puts one message into a kind.
+in_kind: the kind, 1 to 95 characters.
+in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While the kind holds a message of that key, a second
+push is no second message. The same is true for dedup_seconds of the kind after that message was acked, popped or
+moved away.
+in_payload: JSON, at most 31 levels deep, with the fields that payload_shape of the kind wants; NULL: the JSON null.
+in_options: what else is to be known.
+- delay_seconds: how long the message waits before it may be delivered. Not together with scheduled_at. Allowed: 0 or
+  more, up to the year 9999. Default: 0.
+- scheduled_at: the time from which it may be delivered. Allowed: microseconds since 1970-01-01 UTC, or ISO 8601 with
+  an offset. Default: now.
+- priority: a higher priority is delivered first. Allowed: -32768 to 32767. Default: 0.
+- headers: data beside the payload. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
+- attempts: how many deliveries the message has behind it. Allowed: 0 to 1000000000. Default: 0.
+- max_attempts: how many deliveries it may have. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
+- on_duplicate: what happens where the key is taken. ignore leaves the message that is there. replace changes its
+  content (payload and headers) and its time. keep_time changes the content only. push_back changes the time only,
+  which is a debounce. Allowed: ignore, replace, keep_time, push_back. Default: ignore.
+- route: the kinds that the message goes through. Each ack moves it to the next one, and the last ack ends it. The
+  route stays with a message that is given back, moved, dead or redriven. A push onto its key doesn''t change it.
+  Allowed: an array of at most 32 kinds. Default: none.
+- group: the group that the message becomes a member of, see queue_group. A push that is ignored makes no member.
+  Allowed: 1 to 100 characters. Default: none.
+- order_key: messages of the kind with the same order key are delivered one at a time, in the order of their pushes,
+  whatever their priorities and delivery times. Those behind the first are in the state waiting until it is acked,
+  popped, moved, dead or removed; its retries come before them. The order key stays with a message as its route does.
+  Where the message moves to, it stands at the end of the line, and so does what was pushed onto it while it was held.
+  A dead letter stands in no line. Allowed: 1 to 200 characters. Default: none.
+- semaphores: the message is delivered only where it gets a slot of each of them, see queue_semaphore. Until then it
+  waits in line. They stay with a message as its route does. Not together with order_key. Allowed: an array of 1 to 8
+  names. Default: none.
+Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only
+remembered; outcome: created, ignored, replaced, or held: somebody holds the message, so the newest content is kept
+and is delivered after the present delivery is done. A hold that has expired is no hold: the message is replaced, with
+attempts 0, and the late ack of its holder is lost.
+Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained, and
+for a group that has finished.
+Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
+putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
+waits until this transaction has ended.
+Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_scheduled_at bigint;
+    declare v_outcome varchar(10) character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_payload(in_payload, 'payload');
+            call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_fail, _queue_push, _queue_undo
+drop procedure if exists queue_push_bytes;
+--;
+create procedure queue_push_bytes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload_bytes longblob, in in_options longtext character set utf8mb4)
+    comment 'Puts one message with a binary payload into a kind; it comes back byte for byte.
+in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_scheduled_at bigint;
+    declare v_outcome varchar(10) character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            if in_payload_bytes is null then
+                call _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
+            end if;
+            call _queue_push(in_kind, in_key, null, in_payload_bytes, in_options, v_key, v_scheduled_at, v_outcome);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_push_many, _queue_undo
+drop procedure if exists queue_push_many;
+--;
+create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Puts many messages into a kind: all or, with an error, none.
+in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
+queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if pushed one after
+another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
+Result: a row a message, in their order: p_key, outcome as in queue_push.
+Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
+and for a group that has finished.
+Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
+call undoes what it did and begins again); keys are put in in
+their order, so that overlapping batches don''t deadlock.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_outcomes, v_made longtext character set ascii;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,
+        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held' else 'ignored' end
+            as outcome
+    from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
+    order by r.place;
+end;
+--;
+-- calls: _queue_check_payload, _queue_push, _queue_slot_end
+drop procedure if exists queue_push_into;
+--;
+create procedure queue_push_into(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    out out_outcome varchar(10) character set utf8mb4)
+    comment 'Puts one message into a kind: the form that a trigger or a function may CALL, since it answers no rows and neither begins nor
+ends a transaction. It rides in the transaction of the statement that the trigger is for.
+in_kind, in_key, in_payload, in_options, the errors and the locks: those of queue_push. out_outcome: created, ignored, replaced, held.
+differs: only here. PostgreSQL''s queue_push can be called anywhere. Called on its own without a transaction, it is no single
+transaction: call queue_push then.'
+begin
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_scheduled_at bigint;
+    call _queue_check_payload(in_payload, 'payload');
+    call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, out_outcome);
+    if @pyqueue_slot_names is not null then
+        call _queue_slot_end();
+    end if;
+end;
+--;
+-- changes: delayed_queue
 drop procedure if exists _queue_promote;
 --;
 create procedure _queue_promote(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_low bigint, in in_high bigint, in in_floor bigint, in in_max int,
@@ -1749,93 +1707,964 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_forget_hints;
+-- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_scan_lanes, _queue_shared_cursor, _queue_ticks
+drop procedure if exists _queue_take;
 --;
-create procedure _queue_forget_hints(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_before bigint unsigned)
-    comment 'Removes hints that nobody needs any longer.
+create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
+    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the shortest, see
+_queue_reserve and _queue_take_onward.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have.
+Result: see _queue_scan.
+Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
+
+Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
+slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something; every 0.4 s from the older
+marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
+expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs a message; on a busy machine any scan may take
+some hundred µs), it keeps none, and the order is exact; with one a message that is pushed with a time in the past may come some
+seconds late.
+A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when the next look
+from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan from the start took; due,
+due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the priority, negated), place, newer and older
+(its marks). Times are microseconds, the first three of _queue_ticks.
+differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
+begin
+    declare v_path varchar(1000) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_cursor longtext character set utf8mb4;
+    declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
+    declare v_from varchar(6) character set ascii default 'start';
+    declare v_cold, v_slow, v_new boolean default false;
+    call _queue_ticks(v_start);
+    if coalesce(json_contains_path(@pyqueue_cursors, 'one', v_path), 0) = 0 then
+        set v_cold = true;
+        call _queue_shared_cursor(in_kind, v_path, v_start, in_now);
+    end if;
+    set v_cursor = json_extract(@pyqueue_cursors, v_path);
+    set v_turn = json_extract(v_cursor, '$.turn_at');
+    if v_cursor = 'null' or v_turn > v_start + 4000000 then
+        set v_cursor = null; -- the clock was set back: it is of the future
+    end if;
+    if json_length(v_cursor) > 0 then
+        set v_slow = json_extract(v_cursor, '$.took') > 5000;
+        if v_start < json_extract(v_cursor, '$.start_at') then
+            set v_from = if(v_start < json_extract(v_cursor, '$.marks_at'), 'cursor', 'marks');
+        end if;
+    end if;
+    scans: loop
+        set v_low = case v_from when 'start' then 0 when 'marks' then json_extract(v_cursor, '$.due_older') + 0
+            else json_extract(v_cursor, '$.due') + 0 end;
+        select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
+        where d.p_kind = in_kind and d.due_at between v_low and in_now;
+        if v_due is not null then
+            call _queue_ticks(v_found);
+            call _queue_promote(in_kind, v_low, in_now, if(v_from = 'start', 0, in_now - 1000000), in_max, v_first);
+            set v_start = v_start - v_found;
+            call _queue_ticks(v_found);
+            set v_start = v_start + v_found;
+        end if;
+        if v_from = 'start' then
+            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
+        else
+            call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
+                out_expired, out_ends, v_new);
+        end if;
+        call _queue_ticks(v_took);
+        set v_took = v_took - v_start;
+        if out_entries is not null or v_from = 'start' or v_slow then
+            leave scans;
+        end if;
+        set v_from = 'start'; -- nothing there: look from the start, unless that is known to be slow
+        call _queue_ticks(v_start);
+    end loop;
+    if v_from = 'cursor' and not v_new and v_start < v_turn then
+        set @pyqueue_cursors = json_set(@pyqueue_cursors, v_path, json_extract(v_cursor, '$'));
+    elseif (v_cursor is not null or v_took > 1000 + 5 * in_max)
+        and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
+        call _queue_keep_cursor(in_kind, v_path, v_cursor, v_from, v_start, v_took, in_max, out_entries, in_now);
+    end if;
+end;
+--;
+-- calls: _queue_bury, _queue_end, _queue_misfit
+drop procedure if exists _queue_end_undeliverable;
+--;
+create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4, in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint,
+    out out_ended int, out out_expired int)
+    comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is put in; where it was
+the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
+in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of the kind may
+have. in_now: the time of the call.
+out_ended: how many that were. out_expired: how many of them were expired holds.
+differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
+begin
+    declare v_entry bigint;
+    declare v_pending, v_last, v_held, v_done boolean default false;
+    declare v_payload, v_misfit longtext character set utf8mb4;
+    declare c cursor for
+        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by q.entry for update /*!80000 of q */;
+    set out_ended = 0;
+    set out_expired = 0;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry, v_pending, v_last, v_held;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        set v_misfit = null;
+        if in_shape is not null and not v_pending then
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry; -- a cursor over it would be a file
+            call _queue_misfit(in_shape, v_payload, v_misfit);
+        end if;
+        if v_pending then
+            call _queue_end(v_entry, null, null, in_now);
+        elseif v_last or v_misfit is not null then
+            call _queue_bury(v_entry, coalesce(concat('payload ', v_misfit), 'expired'), in_now);
+        end if;
+        if v_pending or v_last or v_misfit is not null then
+            set out_ended = out_ended + 1;
+            set out_expired = out_expired + v_held;
+        end if;
+    end loop;
+    close c;
+end;
+--;
+-- changes: delayed_queue
+drop procedure if exists _queue_hold;
+--;
+create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in_number int, in in_until bigint, in in_now bigint,
+    in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seed varchar(64) character set ascii)
+    comment 'Begins a delivery of each of some messages.
+in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now: the time of the
+call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are made of: of one message the first 32, of several
+a hash of all with the entry.'
+begin
+    declare v_entry bigint default json_extract(in_entries, '$[0]');
+    if in_number = 1 then -- the most frequent call, without a set
+        update delayed_queue q
+        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
+            q.secret = unhex(left(in_seed, 32))
+        where q.entry = v_entry;
+    else
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
+            q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32));
+    end if;
+end;
+--;
+-- calls: _queue_advance_each, _queue_end, _queue_tidy
+-- changes: delayed_queue, queue_count
+drop procedure if exists _queue_pop_end;
+--;
+create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_now bigint)
+    comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
+in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
+begin
+    declare v_entry bigint;
+    declare v_lines longtext character set utf8mb4;
+    declare v_keeps, v_done boolean default false;
+    declare c cursor for
+        select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    declare continue handler for not found begin end;
+    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+    if not v_keeps then
+        insert into queue_count (id, p_kind, pushed, reserved, popped)
+        select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null;
+        if row_count() < json_length(in_entries) then -- the others stand in lines
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            call _queue_advance_each(v_lines, in_now);
+        end if;
+    else
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_end(v_entry, 'popped', null, in_now);
+        end loop;
+        close c;
+    end if;
+    if rand() < 0.05 then
+        call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+    end if;
+end;
+--;
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_defaults, _queue_groups_due,
+--     _queue_permit, _queue_permit_used, _queue_take_deliverable, _queue_take_slotted, _queue_use, _queue_where
+-- changes: queue_count
+drop procedure if exists _queue_pop_take;
+--;
+create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_entries longtext character set utf8mb4)
+    comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
+in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the messages, a JSON
+array of their entries.'
+begin
+    declare v_looked bigint;
+    declare v_most, v_number, v_expired int;
+    declare v_max int default coalesce(in_max_messages, 1);
+    declare v_paused, v_slotted boolean default false;
+    declare v_expires decimal(20,6);
+    declare v_none, v_rate decimal(30,6);
+    declare v_slots longtext character set ascii;
+    declare v_tokens bigint;
+    declare v_part int;
+    declare v_shape, v_where longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_count(v_max, 'max_messages', 10000);
+    call _queue_check_options(in_options, 'where', 'options');
+    call _queue_where(in_options, v_where);
+    select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores, k.rate_per_second
+    into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
+    from queue_kind k where k.p_kind = in_kind;
+    if v_most is null then
+        call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if v_expires is not null then
+        call _queue_use(in_kind, v_expires, in_now);
+    end if;
+    if not v_paused and v_rate is not null then
+        call _queue_permit(in_kind, null, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
+    end if;
+    if not v_paused and v_max > 0 then
+        call _queue_groups_due(in_now, v_looked);
+        if v_slotted then
+            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
+                v_expired);
+        else
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
+                v_expired);
+        end if;
+        if v_rate is not null then
+            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
+        end if;
+        if v_expired > 0 then
+            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
+        end if;
+    end if;
+    set out_entries = coalesce(out_entries, '[]');
+end;
+--;
+-- calls: _queue_defaults, _queue_groups_due, _queue_keep_cursor, _queue_reserve_many, _queue_slot_promised_one,
+--     _queue_take_onward, _queue_ticks, _queue_tidy, queue_now
+-- changes: delayed_queue, queue_count
+drop procedure if exists _queue_reserve;
+--;
+create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
+    comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session has asked for
+before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
+The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it may be several,
+a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
+differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
+begin
+    declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
+    declare v_timeout decimal(20,6);
+    declare v_none decimal(30,6);
+    declare v_most, v_slots int;
+    declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
+    declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_kept int default json_length(@pyqueue_cursors, v_path); -- 0 after one slow scan, 1 where there is no cursor
+    declare v_lanes int default json_length(@pyqueue_cursors, concat(v_path, '.lanes'));
+    declare continue handler for not found begin end;
+    -- a name of ASCII needs no other checks than these
+    if @pyqueue_own and @pyqueue_seed is not null and (v_kept < 2 or v_lanes = 1) and coalesce(in_max_messages, 1) = 1 and in_options is null
+        and (in_worker is null or locate(char(0), in_worker) = 0 and length(in_worker) between 1 and 200
+            and char_length(in_worker) = length(in_worker)) then
+        call queue_now(v_now);
+        call _queue_ticks(v_start);
+        select min(i.id) into v_landed from queue_inbox i;
+        select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null or k.expires_seconds is not null
+                or k.max_reserved is not null or k.rate_per_second is not null,
+            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
+        into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
+        if v_most is null then
+            call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+        end if;
+        if v_landed is not null or v_special then
+            set v_done = false;
+        elseif v_lanes = 1 then
+            call _queue_take_onward(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_slots, v_done);
+        else
+            select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
+            where d.p_kind = in_kind and d.due_at between 0 and v_now;
+            if v_due is null then
+                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most),
+                    if(q.source_kind is null, json_length(q.semaphores), null)
+                into out_entry, v_expired, v_ends, v_slots
+                from delayed_queue q force index (delayed_queue_ready)
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
+                order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
+                call _queue_ticks(v_took);
+                set v_took = v_took - v_start, v_done = not v_ends;
+                if v_took > 1005 or v_kept = 0 then -- see _queue_take
+                    call _queue_keep_cursor(in_kind, v_path, if(v_kept = 0, '{}', null), 'start', v_start, v_took, 1,
+                        concat('[', out_entry, ']'), v_now);
+                end if;
+            end if;
+        end if;
+    end if;
+    set v_until = v_now + v_timeout * 1000000;
+    if v_done and v_slots > 0 then
+        call _queue_slot_promised_one(out_entry, v_slots, v_until, v_now, v_done);
+    end if;
+    if v_done and out_entry is null then
+        call _queue_groups_due(v_now, v_due);
+        set v_done = v_due = 0 and not v_slotted; -- there may be room for what waits
+    end if;
+    if not v_done then
+        call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
+    else
+        if out_entry is not null then
+            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
+            update delayed_queue q
+            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1,
+                q.deliveries = q.deliveries + 1, q.secret = unhex(left(out_seed, 32)),
+                q.reserved_by = coalesce(in_worker, left(concat(user(), '/', connection_id()), 200))
+            where q.entry = out_entry;
+            if v_expired then
+                insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, 1);
+            end if;
+        end if;
+        if rand() < 0.05 then
+            call _queue_tidy(in_kind, v_keeps, v_now, 40);
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_check_count, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_claim,
+--     _queue_defaults, _queue_groups_due, _queue_hold, _queue_number, _queue_permit, _queue_permit_used,
+--     _queue_random, _queue_take_deliverable, _queue_take_in, _queue_take_slotted, _queue_tidy, _queue_use,
+--     _queue_where, queue_now
+-- changes: queue_count
+drop procedure if exists _queue_reserve_many;
+--;
+create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
+    comment 'What queue_reserve does in all cases but the most frequent.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+Result and locks: those of queue_reserve.'
+begin
+    declare v_now, v_until, v_looked, v_tokens bigint;
+    declare v_timeout, v_given decimal(30,6) default null;
+    declare v_most, v_number, v_expired, v_limit, v_part int;
+    declare v_none, v_rate decimal(30,6);
+    declare v_slots longtext character set ascii;
+    declare v_paused, v_keeps, v_slotted boolean default false;
+    declare v_expires decimal(20,6);
+    declare v_shape, v_where longtext character set utf8mb4;
+    declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
+    declare v_max int default coalesce(in_max_messages, 1);
+    declare continue handler for not found begin end;
+    call _queue_take_in();
+    call queue_now(v_now);
+    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_count(v_max, 'max_messages', 10000);
+    call _queue_check_key(v_worker, 'worker');
+    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds,
+        k.semaphores, k.max_reserved, k.rate_per_second
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
+    if v_most is null then
+        call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if in_options is not null then
+        call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
+        call _queue_where(in_options, v_where);
+        call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
+    end if;
+    set v_until = v_now + coalesce(v_given, v_timeout) * 1000000;
+    set out_entry = null, out_entries = null;
+    if @pyqueue_seed is null then
+        call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+    end if;
+    if v_expires is not null then
+        call _queue_use(in_kind, v_expires, v_now);
+    end if;
+    if not v_paused and coalesce(v_limit, v_rate) is not null then
+        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
+    end if;
+    if not v_paused and v_max > 0 then
+        call _queue_groups_due(v_now, v_looked);
+        if v_slotted then
+            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
+        else
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number, v_expired);
+        end if;
+        if out_entries is not null then
+            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
+            call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
+            if v_limit is not null then
+                call _queue_claim(in_kind, v_slots, out_entries, out_seed);
+            end if;
+        end if;
+        if v_rate is not null then
+            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
+        end if;
+        if v_expired > 0 then
+            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
+        end if;
+        if rand() < 0.05 then
+            call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
+        end if;
+    end if;
+    if v_number = 1 then
+        set out_entry = json_extract(out_entries, '$[0]');
+    end if;
+end;
+--;
+-- calls: _queue_scan, _queue_scan_lane
+drop procedure if exists _queue_scan_lanes;
+--;
+create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint, in in_now bigint, in in_max int, in in_most int,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int, out out_new boolean)
+    comment 'The next messages of a kind, each priority from its place in the cursor or from its older mark.
+out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older marks). in_first:
+the first place that was given to what has just come due; NULL: nothing has. out_new: whether a priority was found that has no lane.
+The other parameters, the result and the locks are those of _queue_scan.'
+begin
+    declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
+    declare v_between boolean default true;
+    declare v_last bigint;
+    declare v_entries longtext character set utf8mb4;
+    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_new = false;
+    set v_lane = 0, v_before = -32769, v_rank = json_extract(out_cursor, '$.lanes[0].rank');
+    while out_number < in_max and v_before < 32768 do
+        if v_between then -- what stands between two lanes
+            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most, v_entries,
+                v_number, v_expired, v_ends);
+            set out_new = out_new or v_number > 0, v_between = false, v_before = if(v_rank is null, 32768, v_before);
+        else
+            call _queue_scan_lane(in_kind, v_rank, least(
+                json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
+                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired, v_ends, v_last);
+            if v_number > 0 then
+                set out_cursor = json_set(out_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
+            end if;
+            set v_between = true, v_before = v_rank, v_lane = v_lane + 1;
+            set v_rank = json_extract(out_cursor, concat('$.lanes[', v_lane, '].rank'));
+        end if;
+        if v_entries is not null then
+            set out_entries = if(out_entries is null, v_entries, json_merge_preserve(out_entries, v_entries)),
+                out_number = out_number + v_number, out_expired = out_expired + v_expired, out_ends = out_ends + v_ends;
+        end if;
+    end while;
+end;
+--;
+drop procedure if exists _queue_take_deliverable;
+--;
+create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
+    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
+in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other parameters, the result and
+the locks are those of _queue_take; out_expired counts what was ended too.
+differs: on PostgreSQL it is a part of _queue_deliver.'
+take: begin
+    declare v_ends, v_ended, v_expired, v_more int default 0;
+    set v_ended = 1;
+    while v_ended > 0 do
+        if in_where is null then
+            call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
+        else
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
+        end if;
+        set v_ended = 0;
+        if v_ends > 0 or in_shape is not null and out_entries is not null then
+            if v_ends > 0 and exists (
+                select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
+                -- the mark of the kind was lost
+                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries, out_number, out_expired);
+                set out_expired = out_expired + v_expired;
+                leave take;
+            end if;
+            call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
+            set v_expired = v_expired + v_more;
+        end if;
+    end while;
+    set out_expired = out_expired + v_expired;
+end;
+--;
+drop procedure if exists _queue_take_onward;
+--;
+create procedure _queue_take_onward(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_slots int, out out_done boolean)
+    comment '_queue_take for one message, where the session keeps a cursor of the kind, with one priority in use.
+in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_cursors has the kind. in_start: when the call began,
+in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_slots: how many semaphores it names, NULL: none. out_done: false where it is left
+to _queue_take: another look is due, something has come due or stands before the cursor, nothing is behind it, or the message can''t be
+delivered. Whether something of a higher priority stands before it is looked up at most 2% of the time where that takes over half a
+millisecond, and every 2 s at least: @pyqueue_ahead_at has when the next time is, for the kind @pyqueue_ahead_of.
+differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
+take: begin
+    declare v_cursor longtext character set utf8mb4 default json_extract(@pyqueue_cursors, in_path);
+    declare v_rank int default json_extract(v_cursor, '$.lanes[0].rank');
+    declare v_low bigint default json_extract(v_cursor, '$.due');
+    declare v_at, v_other, v_began, v_took bigint;
+    declare v_ends boolean;
+    declare continue handler for not found begin end;
+    set out_entry = null, out_done = false;
+    if in_start >= json_extract(v_cursor, '$.start_at') or in_start >= json_extract(v_cursor, '$.marks_at')
+        or json_extract(v_cursor, '$.turn_at') not between in_start and in_start + 4000000 then
+        leave take;
+    end if;
+    select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)
+    where d.p_kind = in_kind and d.due_at between v_low and in_now;
+    if v_other is null and (@pyqueue_ahead_of = in_path and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
+        call _queue_ticks(v_began);
+        select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
+        call _queue_ticks(v_took);
+        -- InnoDB passes over all dead entries up to the next living one, even beyond the end of the range
+        set v_took = v_took - v_began;
+        set @pyqueue_ahead_of = in_path, @pyqueue_ahead_at = if(v_took < 500, 0, in_start + least(50 * v_took, 2000000));
+    end if;
+    if v_other is not null then
+        leave take;
+    end if;
+    set v_low = least(json_extract(v_cursor, '$.lanes[0].place') + 0, in_now);
+    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
+        if(q.source_kind is null, json_length(q.semaphores), null)
+    into out_entry, out_expired, v_ends, v_at, out_slots
+    from delayed_queue q force index (delayed_queue_ready)
+    where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
+    order by q.ready_at, q.entry limit 1 for update skip locked;
+    if v_ends is false then
+        set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0), out_done = true;
+    end if;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_reserve, _queue_reserved, _queue_undo
+drop procedure if exists queue_reserve;
+--;
+create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies, the
+messages come back by themselves.
+in_kind: the kind.
+in_worker: who takes them, 1 to 200 characters; NULL: login and connection.
+in_max_messages: how many at the most, 1 to 10000; NULL: 1.
+in_options: how to take them.
+- timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
+  300.
+- where: takes only messages whose payload or headers contain this object, see _queue_where. Without filter_index of
+  the kind the call reads the messages that stand before them. Allowed: an object of at most 16 values. Default: all
+  messages.
+Result: the columns of the message, times in microseconds. scheduled_at is the end of the hold. receipt names this
+delivery and can''t be guessed: queue_ack, queue_nack, queue_move and queue_extend want it. errors: see queue_get. No
+row where nothing is ready or the kind is paused; fewer rows where max_reserved or rate_per_second of the kind allow
+no more. Order: priority, then delivery time, then entry. Where several consumers reserve at once, that order is best
+effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a slot
+of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
+slots. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
+of its kind (payload_shape).
+Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
+See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
+Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_entries longtext character set utf8mb4;
+    declare v_entry bigint;
+    declare v_seed varchar(64) character set ascii;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    call _queue_reserved(v_entry, v_entries, v_seed);
+end;
+--;
+-- calls: _queue_begin, _queue_commit, _queue_pop_end, _queue_pop_take, _queue_take_in, _queue_undo, queue_now
+drop procedure if exists queue_pop;
+--;
+create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'Takes ready messages of a kind and removes them. They are delivered at most once: there is no way back.
+in_kind: the kind.
+in_max_messages: how many at the most, 1 to 10000; NULL: 1.
+in_options: which ones.
+- where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
+  Default: all messages.
+Result: the columns of each message as it was, and errors (see queue_get), times in microseconds; reserved_at and
+attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn''t
+matter, since nothing is held. A message that names semaphores is taken only where there is a slot of each, which it
+has until the transaction ends; what follows is not counted.
+Errors: PQ001 for kind and max_messages, PQ002 for options.
+Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.
+differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it believes them.'
+begin
+    declare v_own boolean;
+    declare v_now bigint;
+    declare v_entries longtext character set utf8mb4;
+    declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+    call _queue_begin(v_own);
+    call _queue_take_in();
+    call queue_now(v_now);
+    call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+        q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by, q.errors
+    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    order by j.place for update /*!80000 of q */;
+    call _queue_pop_end(in_kind, v_entries, v_now);
+    call _queue_commit(v_own);
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_seconds, _queue_commit, _queue_extend_slotted, _queue_receipt,
+--     _queue_undo, queue_now
+-- changes: delayed_queue
+drop procedure if exists queue_extend;
+--;
+create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds double)
+    comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
+in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
+hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with max_reserved, its place was wanted.
+Errors: PQ005 for what is no receipt, PQ001 for seconds.
+Locks: the message.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_entry, v_found bigint;
+    declare v_secret binary(16);
+    declare v_slotted boolean;
+    declare v_outcome longtext character set ascii;
+    declare continue handler for not found begin end;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_receipt(in_receipt, v_entry, v_secret);
+            call _queue_check_seconds(in_seconds);
+            set v_outcome = 'l';
+            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q
+            where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
+            if v_slotted then
+                call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
+                set v_found = if(v_outcome = 'e', v_found, null);
+            else
+                update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed) where q.entry = v_found;
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_receipt as receipt, if(v_found is null, 'lost', 'extended') as outcome;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_seconds, _queue_commit, _queue_extend_slotted, _queue_receipts,
+--     _queue_undo, queue_now
+-- changes: delayed_queue
+drop procedure if exists queue_extend_many;
+--;
+create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds double)
+    comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
+in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
+Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
+Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
+Locks: the messages, in the order of their entries.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_until, v_entry bigint;
+    declare v_number, v_place int;
+    declare v_slotted boolean;
+    declare v_list, v_slots longtext character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for
+                select q.entry, r.place, q.semaphores is not null
+                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                    place int path '$[2]')) r
+                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                        and q.reserved_by is not null
+                order by r.entry for update /*!80000 of q */;
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_receipts(in_receipts, v_list, v_number);
+            call _queue_check_seconds(in_seconds);
+            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+            set v_outcomes = repeat('l', v_number), v_slots = null;
+            open c;
+            messages: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_entry, v_place, v_slotted;
+                end;
+                if v_done then
+                    leave messages;
+                end if;
+                if v_slotted then
+                    set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
+                else
+                    update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+                    set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+                end if;
+            end loop;
+            close c;
+            if v_slots is not null then
+                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
+    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    order by r.place;
+end;
+--;
+-- calls: _queue_ack, _queue_ack_many, _queue_check_options, _queue_fail, _queue_reserve, _queue_slot_end, _queue_text
+-- changes: queue_count
+drop procedure if exists _queue_next;
+--;
+create procedure _queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
+    comment 'queue_next without its transaction.
+in_receipts, in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_next. out_entry, out_entries, out_seed: see _queue_reserve.'
+begin
+    declare v_options, v_lost, v_names longtext character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_number int default 0;
+    if in_options is not null then
+        call _queue_check_options(in_options, 'timeout_seconds,where,lost', 'options');
+        call _queue_text(in_options, 'lost', v_lost);
+        if v_lost <> 'error' then
+            call _queue_fail('PQ002', 'lost', v_lost, 'must be error');
+        end if;
+        set v_options = if(json_type(in_options) = 'OBJECT', json_remove(in_options, '$.lost'), null);
+        if json_length(v_options) = 0 then
+            set v_options = null;
+        end if;
+    end if;
+    if in_receipts collate utf8mb4_bin regexp '^\\["[0-9]{1,18}-[0-9a-f]{32}"\\]\\z' then -- most calls
+        call _queue_ack(substr(in_receipts, 3, char_length(in_receipts) - 4), null, v_outcome);
+        set v_number = v_outcome = 'lost', v_outcomes = if(v_number, 'l', 'a');
+    elseif in_receipts is not null then
+        call _queue_ack_many(in_receipts, null, v_outcomes);
+        set v_number = length(v_outcomes) - length(replace(v_outcomes, 'l', ''));
+    end if;
+    if v_number > 0 and v_lost is not null then
+        select group_concat(l.receipt order by l.place separator ', ') into v_names
+        from (
+            select r.place, r.receipt
+            from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
+        call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
+    end if;
+    if @pyqueue_slot_names is not null then
+        call _queue_slot_end();
+        set @pyqueue_slot_held = true; -- to wait for others now could be a deadlock
+    end if;
+    call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, out_entry, out_entries, out_seed);
+    if v_number > 0 then
+        insert into queue_count (id, p_kind, lost) values (uuid_short(), in_kind, v_number);
+    end if;
+end;
+--;
+drop procedure if exists _queue_reserved;
+--;
+create procedure _queue_reserved(in in_entry bigint, in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
+    comment 'Sends what queue_reserve and queue_next answer, once that is committed.
+in_entry, in_entries, in_seed: what _queue_reserve answered.
+differs: a function of PostgreSQL answers its rows itself.'
+begin
+    -- by its secret: what was held for a millisecond may be somebody else's now
+    if in_entry is null and in_entries is not null then
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
+        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        where q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
+        order by j.place;
+    else -- the most frequent call, without a set
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
+        from delayed_queue q
+        where q.entry = in_entry and q.secret = unhex(left(in_seed, 32));
+    end if;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_next, _queue_reserved, _queue_undo
+drop procedure if exists queue_next;
+--;
+create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next messages, as
+queue_reserve does, in one transaction. What is acked first goes on along its route, finishes its group, and gives its
+turn to who is next in the line of its order key, at its semaphores and under max_reserved. So the same call may take
+what it has freed.
+in_receipts: a JSON array of at most 10000 receipts, of whatever kinds; NULL: none.
+in_kind, in_worker, in_max_messages: those of queue_reserve.
+in_options: those of queue_reserve, and lost.
+- timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
+  300.
+- where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
+  Default: all messages.
+- lost: fails the call where a receipt is lost. Allowed: error. Default: a lost receipt is counted, no more.
+Result: that of queue_reserve. No row where nothing is ready or the kind is paused; what is acked is acked all the
+same. A receipt that is lost, see queue_ack_many, changes nothing and is counted for in_kind, see queue_stats.
+Errors: PQ006 with the receipts that are lost, see option lost; PQ005 for receipts, PQ001 for kind, worker and
+max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where the next kind of a route
+is drained. After each of them nothing is acked, and nothing taken.
+Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
+others have locked are left to the next call.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_entries longtext character set utf8mb4;
+    declare v_entry bigint;
+    declare v_seed varchar(64) character set ascii;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_next(in_receipts, in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    call _queue_reserved(v_entry, v_entries, v_seed);
+end;
+--;
+-- changes: queue_cursor
+drop procedure if exists _queue_forget_cursors;
+--;
+create procedure _queue_forget_cursors(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_before bigint unsigned)
+    comment 'Removes shared cursors that nobody needs any longer.
 in_kind: the kind. in_before: those with a smaller number.
-Locks: the hints; what others have locked is left.
+Locks: their rows; what others have locked is left.
 differs: NULL for in_before: all.'
 begin
     declare v_ids longtext character set utf8mb4;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(h.id) into v_ids
+    select json_arrayagg(c.id) into v_ids
     from (
-        select o.id from queue_hint o force index (queue_hint_kind)
-        where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) h;
+        select o.id from queue_cursor o force index (queue_cursor_kind)
+        where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_hint h force index (primary) on h.id = j.id;
+        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_cursor c force index (primary) on c.id = j.id;
     end if;
 end;
 --;
-drop procedure if exists _queue_read_hint;
+drop procedure if exists _queue_shared_cursor;
 --;
-create procedure _queue_read_hint(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_start bigint,
+create procedure _queue_shared_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_start bigint,
     in in_now bigint)
-    comment 'Takes over the bounds that another session left, for a session that has none yet for this kind; nothing where there are none, or they
-are of the future.
-in_kind: the kind. in_path: where @pyqueue_bounds has the kind. in_start: the real time, in microseconds. in_now: the time of the call.'
+    comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing where there is none, or
+it is of the future.
+in_kind: the kind. in_path: where @pyqueue_cursors has the kind. in_start: the real time, in microseconds. in_now: the time of the call.'
 begin
-    declare v_bounds longtext character set utf8mb4 default 'null';
-    declare v_lane int default 7;
+    declare v_cursor longtext character set utf8mb4 default 'null';
+    declare v_lane int default 0;
     declare continue handler for not found begin end;
-    select h.bounds into v_bounds from queue_hint h force index (queue_hint_kind)
-    where h.p_kind = in_kind order by h.id desc limit 1;
-    while v_lane < coalesce(json_length(v_bounds), 0) and v_bounds <> 'null' do
-        if json_extract(v_bounds, concat('$[', v_lane + 1, ']')) > in_now then
-            set v_bounds = 'null';
+    select c.fields into v_cursor from queue_cursor c force index (queue_cursor_kind)
+    where c.p_kind = in_kind order by c.id desc limit 1;
+    while v_lane < json_length(v_cursor, '$.lanes') do
+        if json_extract(v_cursor, concat('$.lanes[', v_lane, '].place')) > in_now then
+            set v_cursor = 'null';
         end if;
-        set v_lane = v_lane + 4;
+        set v_lane = v_lane + 1;
     end while;
-    if v_bounds <> 'null' and rand() < 0.95 then
+    if v_cursor <> 'null' and rand() < 0.95 then
         -- many that come new needn't all look from the marks at once
-        set v_bounds = json_set(v_bounds, '$[1]', in_start + 1000000);
+        set v_cursor = json_set(v_cursor, '$.marks_at', in_start + 1000000);
     end if;
-    set @pyqueue_bounds = json_set(coalesce(@pyqueue_bounds, '{}'), in_path, json_extract(v_bounds, '$'));
+    set @pyqueue_cursors = json_set(coalesce(@pyqueue_cursors, '{}'), in_path, json_extract(v_cursor, '$'));
 end;
 --;
-drop procedure if exists _queue_remember;
+drop procedure if exists _queue_keep_cursor;
 --;
-create procedure _queue_remember(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_bounds longtext character set utf8mb4,
-    in in_offset int, in in_start bigint, in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
-    comment 'Brings the bounds up to date after a scan, or forgets them where a scan from the start has become fast again.
-in_kind: the kind. in_path: where @pyqueue_bounds has it. in_bounds: as they were, see _queue_take. in_offset: where the scan began:
-NULL from the start, else see _queue_scan_lanes. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds. in_max: how many were
-asked for. in_entries: what it found, a JSON array. in_now: the time of the call.
-Locks: hints that are past their time; what others have locked is left.'
-remember: begin
-    declare v_bounds longtext character set utf8mb4 default in_bounds;
-    declare v_lane, v_rank int default 7;
-    declare v_last, v_due bigint;
+create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_cursor longtext character set utf8mb4,
+    in in_from varchar(6) character set ascii, in in_start bigint, in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
+    comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast again.
+in_kind: the kind. in_path: where @pyqueue_cursors has it. in_cursor: as it was, see _queue_take. in_from: where the scan began:
+start, cursor or marks. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that was
+slow for the first time is measured again, without its locks. in_max: how many were asked for. in_entries: what it found, a JSON
+array. in_now: the time of the call.
+Locks: shared cursors that are past their time; what others have locked is left.'
+keep: begin
+    declare v_cursor longtext character set utf8mb4 default in_cursor;
+    declare v_path varchar(30) character set ascii default '$.lanes[0]';
+    declare v_lane, v_rank int default 0;
+    declare v_took bigint default in_took;
+    declare v_last, v_due, v_again bigint;
     declare v_done boolean default false;
     declare c cursor for
         select q.ready_rank, max(q.ready_at)
         from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
-    if in_offset is null then
-        if in_took <= 1000 + 5 * in_max then
-            set @pyqueue_bounds = json_set(@pyqueue_bounds, in_path, null);
-            call _queue_forget_hints(in_kind, null);
-            leave remember;
-        elseif in_bounds is null and in_took < 20000 then
-            set @pyqueue_bounds = json_set(@pyqueue_bounds, in_path, json_array());
-            leave remember;
-        elseif coalesce(json_length(in_bounds), 0) = 0 then
-            set v_bounds = concat('[0, 0, ', in_start + 3000000, ', 0, ', in_now, ', ', in_now - 3000000, ', ', in_now - 3000000, ']');
+    if in_from = 'start' then
+        if in_took >= if(json_length(in_cursor) > 0, 5000, 20000) and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
+            call _queue_ticks(v_took); -- the machine may have stood still: once more
+            select count(*) into v_again from (
+                select q.entry from delayed_queue q force index (delayed_queue_ready)
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
+                order by q.ready_rank, q.ready_at, q.entry limit in_max) r;
+            call _queue_ticks(v_again);
+            set v_took = least(in_took, v_again - v_took);
         end if;
-        set v_bounds = json_set(v_bounds, '$[0]', in_start + greatest(100000, 50 * in_took), '$[3]', in_took + 0);
-    elseif in_offset = 2 then
-        set v_bounds = json_set(v_bounds, '$[1]', in_start + greatest(400000, 30 * in_took));
+        if v_took <= 1000 + 5 * in_max then
+            set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, null);
+            call _queue_forget_cursors(in_kind, null);
+            leave keep;
+        elseif in_cursor is null and v_took < 20000 then
+            set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_object());
+            leave keep;
+        elseif coalesce(json_length(in_cursor), 0) = 0 then
+            set v_cursor = json_object('start_at', 0, 'marks_at', 0, 'turn_at', in_start + 3000000, 'took', 0, 'due', in_now + 0,
+                'due_newer', in_now - 3000000, 'due_older', in_now - 3000000, 'lanes', json_array());
+        end if;
+        set v_cursor = json_set(v_cursor, '$.start_at', in_start + greatest(100000, 50 * v_took), '$.took', v_took + 0);
+    elseif in_from = 'marks' then
+        set v_cursor = json_set(v_cursor, '$.marks_at', in_start + greatest(400000, 30 * in_took));
     end if;
-    set v_due = if(in_offset is null, 0, json_extract(v_bounds, concat('$[', 4 + in_offset, ']')));
+    set v_due = case in_from when 'start' then 0 when 'marks' then json_extract(v_cursor, '$.due_older') + 0
+        else json_extract(v_cursor, '$.due') + 0 end;
     -- without an upper end MariaDB reads the whole timetable
     select coalesce(min(d.due_at), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
     where d.p_kind = in_kind and d.due_at between v_due and in_now;
-    -- a mark is never ahead of its bound
-    set v_bounds = json_set(v_bounds, '$[4]', v_due + 0, '$[5]', least(json_extract(v_bounds, '$[5]') + 0, v_due),
-        '$[6]', least(json_extract(v_bounds, '$[6]') + 0, v_due));
+    -- a mark is never ahead of its place
+    set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer', least(json_extract(v_cursor, '$.due_newer') + 0, v_due),
+        '$.due_older', least(json_extract(v_cursor, '$.due_older') + 0, v_due));
     open c;
     lanes: loop
         begin
@@ -1845,103 +2674,420 @@ remember: begin
         if v_done then
             leave lanes;
         end if;
-        while json_extract(v_bounds, concat('$[', v_lane, ']')) < v_rank do
-            set v_lane = v_lane + 4;
+        while json_extract(v_cursor, concat(v_path, '.rank')) < v_rank do
+            set v_lane = v_lane + 1, v_path = concat('$.lanes[', v_lane, ']');
         end while;
-        if json_extract(v_bounds, concat('$[', v_lane, ']')) = v_rank then
-            set v_bounds = json_set(v_bounds, concat('$[', v_lane + 1, ']'), v_last + 0,
-                concat('$[', v_lane + 2, ']'), least(json_extract(v_bounds, concat('$[', v_lane + 2, ']')) + 0, v_last),
-                concat('$[', v_lane + 3, ']'), least(json_extract(v_bounds, concat('$[', v_lane + 3, ']')) + 0, v_last));
-        elseif json_length(v_bounds) < 7 + 4 * 32 then
-            set v_bounds = json_array_insert(v_bounds, concat('$[', v_lane, ']'), v_last - 3000000);
-            set v_bounds = json_array_insert(v_bounds, concat('$[', v_lane, ']'), v_last - 3000000);
-            set v_bounds = json_array_insert(v_bounds, concat('$[', v_lane, ']'), v_last + 0);
-            set v_bounds = json_array_insert(v_bounds, concat('$[', v_lane, ']'), v_rank + 0);
+        if json_extract(v_cursor, concat(v_path, '.rank')) = v_rank then
+            set v_cursor = json_set(v_cursor, concat(v_path, '.place'), v_last + 0,
+                concat(v_path, '.newer'), least(json_extract(v_cursor, concat(v_path, '.newer')) + 0, v_last),
+                concat(v_path, '.older'), least(json_extract(v_cursor, concat(v_path, '.older')) + 0, v_last));
+        elseif json_length(v_cursor, '$.lanes') < 32 then
+            set v_cursor = json_array_insert(v_cursor, v_path,
+                json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older', v_last - 3000000));
         end if;
     end loop;
     close c;
-    if in_start >= json_extract(v_bounds, '$[2]') then
-        call _queue_turn_marks(in_kind, in_start, v_bounds, v_bounds);
+    if in_start >= json_extract(v_cursor, '$.turn_at') then
+        call _queue_turn_marks(in_kind, in_start, v_cursor);
     end if;
-    set @pyqueue_bounds = json_set(@pyqueue_bounds, in_path, json_extract(v_bounds, '$'));
+    set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_extract(v_cursor, '$'));
 end;
 --;
-drop procedure if exists _queue_take;
+-- calls: _queue_entry, _queue_forget_cursors
+-- changes: queue_cursor
+drop procedure if exists _queue_turn_marks;
 --;
-create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the shortest, see
-_queue_reserve and _queue_take_bounded.
-in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have.
-Result: see _queue_scan.
-Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
-
-Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
-slow. So each session keeps bounds, in @pyqueue_bounds: it scans from where it last found something; every 0.4 s from the older
-marks, where the bounds were 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
-expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs a message; on a busy machine any scan may take
-some hundred µs), it keeps none, and the order is exact; with bounds a message that is pushed with a time in the past may come some
-seconds late.
-bounds, by kind (null: none; [] after one slow scan; kept after two, or one of over 20 ms): 0 when the next look from the start may
-come, 1 when one from the marks, 2 when the marks move on; 3 what the last scan from the start took; 4 to 6 bound, newer and older
-mark of the timetable; then rank (the priority, negated), bound, newer and older mark of each lane, lanes in order. Times are
-microseconds, in 0 to 2 those of _queue_ticks.
-differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
+create procedure _queue_turn_marks(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_start bigint, inout out_cursor longtext character set utf8mb4)
+    comment 'Moves the marks on to where the cursor is now, every 3 s, and leaves the cursor for sessions that have none, where a scan from the
+start takes more than 5 ms.
+in_kind: the kind. in_start: when the scan began, in microseconds of _queue_ticks. out_cursor: the cursor.
+differs: on PostgreSQL _queue_keep_cursor does it.'
 begin
-    declare v_path varchar(1000) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_bounds longtext character set utf8mb4;
-    declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
-    declare v_offset int;
-    declare v_cold, v_slow, v_new boolean default false;
-    call _queue_ticks(v_start);
-    if coalesce(json_contains_path(@pyqueue_bounds, 'one', v_path), 0) = 0 then
-        set v_cold = true;
-        call _queue_read_hint(in_kind, v_path, v_start, in_now);
-    end if;
-    set v_bounds = json_extract(@pyqueue_bounds, v_path);
-    set v_turn = json_extract(v_bounds, '$[2]');
-    if v_bounds = 'null' or v_turn > v_start + 4000000 then
-        set v_bounds = null; -- the clock was set back: they are of the future
-    end if;
-    if json_length(v_bounds) > 0 then
-        set v_slow = json_extract(v_bounds, '$[3]') > 5000;
-        if v_start < json_extract(v_bounds, '$[0]') then
-            set v_offset = if(v_start < json_extract(v_bounds, '$[1]'), 0, 2);
-        end if;
-    end if;
-    scans: loop
-        set v_low = if(v_offset is null, 0, json_extract(v_bounds, concat('$[', 4 + v_offset, ']')));
-        select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
-        where d.p_kind = in_kind and d.due_at between v_low and in_now;
-        if v_due is not null then
-            call _queue_ticks(v_found);
-            call _queue_promote(in_kind, v_low, in_now, if(v_offset is null, 0, in_now - 1000000), in_max, v_first);
-            set v_start = v_start - v_found;
-            call _queue_ticks(v_found);
-            set v_start = v_start + v_found;
-        end if;
-        if v_offset is null then
-            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
-        else
-            call _queue_scan_lanes(in_kind, v_bounds, v_offset, v_first, in_now, in_max, in_most, out_entries, out_number,
-                out_expired, out_ends, v_new);
-        end if;
-        call _queue_ticks(v_took);
-        set v_took = v_took - v_start;
-        if out_entries is not null or v_offset is null or v_slow then
-            leave scans;
-        end if;
-        set v_offset = null; -- nothing there: look from the start, unless that is known to be slow
-        call _queue_ticks(v_start);
-    end loop;
-    if v_offset = 0 and not v_new and v_start < v_turn then
-        set @pyqueue_bounds = json_set(@pyqueue_bounds, v_path, json_extract(v_bounds, '$'));
-    elseif (v_bounds is not null or v_took > 1000 + 5 * in_max)
-        and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
-        call _queue_remember(in_kind, v_path, v_bounds, v_offset, v_start, v_took, in_max, out_entries, in_now);
+    declare v_lane int default 0;
+    declare v_path varchar(30) character set ascii;
+    declare v_id bigint;
+    set out_cursor = json_set(out_cursor, '$.turn_at', in_start + 3000000, '$.due_older', json_extract(out_cursor, '$.due_newer') + 0,
+        '$.due_newer', json_extract(out_cursor, '$.due') + 0);
+    while v_lane < json_length(out_cursor, '$.lanes') do
+        set v_path = concat('$.lanes[', v_lane, '].');
+        set out_cursor = json_set(out_cursor,
+            concat(v_path, 'older'), json_extract(out_cursor, concat(v_path, 'newer')) + 0,
+            concat(v_path, 'newer'), json_extract(out_cursor, concat(v_path, 'place')) + 0);
+        set v_lane = v_lane + 1;
+    end while;
+    if json_extract(out_cursor, '$.took') > 5000 then
+        call _queue_entry(v_id); -- the newest counts
+        insert into queue_cursor (id, p_kind, fields) values (v_id, in_kind, out_cursor);
+        call _queue_forget_cursors(in_kind, v_id);
     end if;
 end;
 --;
+-- calls: _queue_limited_until, _queue_slot_ready
+drop procedure if exists _queue_ready;
+--;
+create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
+    comment 'Whether a message of a kind may be taken.
+in_kind: the kind. in_now: the time of the call.
+out_ready: whether there is one; false also while the kind is paused or at its limits.
+Locks: that message, if there is one.
+differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again and again would be
+no waiting. It says nothing of the future: nobody listens here.'
+begin
+    declare v_found, v_until bigint;
+    declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_limit int;
+    declare v_rate decimal(30,6);
+    declare v_paused, v_slotted boolean default false;
+    declare continue handler for not found begin end;
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_slotted, v_limit, v_rate
+    from queue_kind k where k.p_kind = in_kind;
+    if coalesce(v_limit, v_rate) is not null then
+        call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
+    end if;
+    if not v_paused and v_until is null then
+        -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
+        select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now limit 1;
+        if v_found is not null then
+            set v_found = null;
+            select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
+            where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
+            order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
+        end if;
+        if v_found is null then
+            select min(d.due_at) into v_found from delayed_queue d force index (delayed_queue_due)
+            where d.p_kind = in_kind and d.due_at between 0 and in_now;
+            if v_found is not null then
+                set v_found = null;
+                select d.entry into v_found from delayed_queue d force index (delayed_queue_due)
+                where d.p_kind = in_kind and d.due_at between 0 and in_now
+                order by d.due_at limit 1 for update skip locked;
+            end if;
+        end if;
+    end if;
+    if v_found is null and not v_paused and v_until is null then -- a reserve looks whether all is done
+        select min(d.group_name) into v_due from queue_group_due d;
+        if v_due is not null then
+            select min(l.entry) into v_found
+            from (
+                select 1 as entry
+                from queue_group_due d straight_join queue_group g force index (primary) on g.group_name = d.group_name
+                where in_kind in (g.then_kind, g.fail_kind) limit 1 for update /*!80000 of g */ skip locked) l;
+        end if;
+    end if;
+    set out_ready = v_found is not null;
+    if v_slotted and not v_paused and v_until is null and not out_ready then
+        call _queue_slot_ready(in_kind, in_now, out_ready);
+    end if;
+end;
+--;
+-- calls: _queue_ready, queue_now
+drop procedure if exists _queue_ready_kind;
+--;
+create procedure _queue_ready_kind(in in_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number int, out out_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The first of some kinds of which a message may be taken. What has landed in the inbox may be of any of them: a reserve of
+whatever kind takes it in.
+in_kinds: the kinds, each followed by the character NUL: to take JSON apart would cost more than to look. in_number: how many. out_kind: the
+kind; NULL: none.
+Locks: as _queue_ready; a row of the inbox, if there is one.
+differs: on PostgreSQL it is a part of queue_wait.'
+begin
+    declare v_now, v_landed bigint;
+    declare v_place int default 0;
+    declare v_ready, v_paused boolean default false;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    call queue_now(v_now);
+    select min(i.id) into v_landed from queue_inbox i;
+    if v_landed is not null then
+        set v_landed = null; -- as in _queue_ready
+        select i.id into v_landed from queue_inbox i order by i.id limit 1 for update skip locked;
+    end if;
+    while not v_ready and v_place < in_number do
+        set v_place = v_place + 1,
+            v_kind = substring_index(substring_index(in_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4), -1);
+        if v_landed is null then
+            call _queue_ready(v_kind, v_now, v_ready);
+        else
+            set v_paused = false;
+            select k.paused into v_paused from queue_kind k where k.p_kind = v_kind;
+            set v_ready = not v_paused;
+        end if;
+    end while;
+    set out_kind = if(v_ready, v_kind, null);
+end;
+--;
+-- calls: _queue_check_kinds
+drop procedure if exists _queue_wait_kinds;
+--;
+create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    out out_number int, out out_lock varchar(64) character set utf8mb4)
+    comment 'What a wait needs of its kinds.
+in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that the one has who looks
+for all that wait for these kinds, in whatever order they name them.
+Errors: PQ001.
+differs: PostgreSQL has no need of it.'
+begin
+    declare v_kinds, v_sorted longtext character set utf8mb4;
+    declare v_place int default 0;
+    call _queue_check_kinds(in_kinds, v_kinds);
+    set out_kinds = '', out_number = json_length(v_kinds);
+    while v_place < out_number do
+        set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))), char(0 using utf8mb4)),
+            v_place = v_place + 1;
+    end while;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(k.kind) into v_sorted
+    from (
+        select distinct j.kind
+        from json_table(v_kinds, '$[*]' columns (kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        order by j.kind limit 100) k;
+    set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
+end;
+--;
+drop procedure if exists _queue_wait_end;
+--;
+create procedure _queue_wait_end()
+    comment 'Gives back the lock of those who wait, where the session has it: at the end of a wait, and before one, because a wait that was
+stopped by KILL QUERY or a limit for statements has had no chance to.
+differs: PostgreSQL has no need of it.'
+begin
+    if @pyqueue_wait is not null then
+        do release_lock(@pyqueue_wait);
+        set @pyqueue_wait = null;
+    end if;
+end;
+--;
+-- calls: _queue_begin_alone, _queue_commit, _queue_fail, _queue_ready_kind, _queue_ticks, _queue_undo,
+--     _queue_wait_end, _queue_wait_kinds
+drop procedure if exists queue_wait;
+--;
+create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds double)
+    comment 'Waits until a message of one of the kinds may be taken.
+in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
+in_timeout_seconds: how long at the most, 0 to 300; NULL: 5.
+Result: p_kind: the first of the kinds that may have something. Another consumer may be about to take it. No row where
+the time is over. A paused kind has nothing. On PostgreSQL the call waits 5 s at the most, whatever it is given. A
+statement that waits is an open snapshot, behind which nothing can be cleaned away; clients LISTEN there, see
+queue_listen. Under REPEATABLE READ and SERIALIZABLE the call sees what was there when the transaction began, and no
+more.
+Errors: PQ001 for kinds and timeout_seconds.
+Locks: no row.
+Where the idea comes from: the long poll of SQS.
+differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
+same kinds one looks, every 45 ms (less often where a look takes over 4.5 ms: a tenth of the time), and the others stand in line for a named lock
+that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
+begin
+    declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_number int;
+    declare v_lock varchar(64) character set utf8mb4;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_start, v_look, v_now, v_until bigint;
+    declare v_took bigint default 0;
+    declare v_open, v_killed boolean;
+    declare v_pause int;
+    declare exit handler for sqlexception begin call _queue_undo(v_open); call _queue_wait_end(); resignal; end;
+    again: loop
+        -- each look in a transaction, and nothing of ours between them: a wait doesn't keep an upgrade waiting
+        call _queue_begin_alone();
+        set v_open = true;
+        call _queue_ticks(v_look);
+        if v_start is null then
+            call _queue_wait_end();
+            call _queue_wait_kinds(in_kinds, v_kinds, v_number, v_lock);
+            if in_timeout_seconds not between 0 and 300 then
+                call _queue_fail('PQ001', 'timeout_seconds', in_timeout_seconds,
+                    'must be a number from 0 to 300');
+            end if;
+            set v_start = v_look, v_until = v_look + cast(round(coalesce(in_timeout_seconds, 5) * 1000000) as signed);
+        end if;
+        call _queue_ready_kind(v_kinds, v_number, v_kind);
+        call _queue_ticks(v_now);
+        if v_kind is not null or v_now not between v_start and v_until - 1 then
+            call _queue_wait_end();
+        end if;
+        call _queue_commit(true);
+        set v_open = null;
+        if v_kind is not null or v_now not between v_start and v_until - 1 then
+            leave again;
+        elseif @pyqueue_wait is not null then -- this one looks for all
+            -- two looks that were slow, one after the other: not a machine that was busy for a moment
+            set v_pause = greatest(45000, least(5000000, 10 * least(v_took, v_now - v_look))), v_took = v_now - v_look;
+        elseif get_lock(v_lock, 0) then
+            set @pyqueue_wait = v_lock, v_pause = 45000;
+        -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
+        elseif get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand()))) then
+            set @pyqueue_wait = v_lock, v_pause = 5000; -- who had it is about to take what it has found
+        else
+            set v_pause = 100000;
+        end if;
+        select sleep(greatest(0, least(v_pause, v_until - v_now)) * 0.000001) into v_killed;
+        if v_killed then -- KILL QUERY ends the sleep alone
+            signal sqlstate '70100' set mysql_errno = 1317, message_text = 'Query execution was interrupted';
+        end if;
+    end loop;
+    select v_kind as p_kind from (select 1 as one) o where v_kind is not null;
+end;
+--;
+-- calls: _queue_boolean, _queue_check_options, _queue_check_payload, _queue_number, _queue_text
+drop procedure if exists _queue_check_nack;
+--;
+create procedure _queue_check_nack(in in_options longtext character set utf8mb4)
+    comment 'Refuses options that queue_nack doesn''t know.
+in_options: the options.
+Errors: PQ002, and PQ003 for the payload.'
+begin
+    declare v_number decimal(30,6);
+    declare v_text longtext character set utf8mb4;
+    declare v_flag boolean;
+    if in_options is not null then
+        call _queue_check_options(in_options, 'delay_seconds,error,payload,final,count', 'options');
+        call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_number);
+        call _queue_text(in_options, 'error', v_text);
+        call _queue_boolean(in_options, 'final', v_flag);
+        call _queue_boolean(in_options, 'count', v_flag);
+        if json_contains_path(in_options, 'one', '$.payload') then
+            call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_push_options,
+--     _queue_text
+drop procedure if exists _queue_check_move;
+--;
+create procedure _queue_check_move(in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
+    in in_place varchar(60) character set utf8mb4)
+    comment 'Refuses a target and options that queue_move doesn''t know.
+in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in errors.
+Errors: PQ001, PQ002, PQ003.'
+begin
+    declare v_at bigint;
+    declare v_priority smallint;
+    declare v_attempts, v_max_attempts int;
+    declare v_headers, v_key longtext character set utf8mb4;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
+    if in_options is not null then
+        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', concat(in_place, 'options'));
+        call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers, v_attempts,
+            v_max_attempts, v_on_duplicate);
+        if json_contains_path(in_options, 'one', '$.payload') then
+            call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
+        end if;
+        call _queue_text(in_options, 'key', v_key);
+        if v_key is not null then
+            call _queue_check_key(left(v_key, 201), concat(in_place, 'key'));
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_fail, _queue_move_options,
+--     _queue_receipts
+drop procedure if exists _queue_check_moves;
+--;
+create procedure _queue_check_moves(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_list longtext character set utf8mb4, out out_number int)
+    comment 'Refuses moves that queue_move_many doesn''t know.
+in_moves, in_options: those of queue_move_many. in_now: the time of the call. out_list, out_number: their receipts, as
+_queue_receipts answers them.
+Errors: those of queue_move_many.
+differs: on PostgreSQL it is a part of queue_move_many.'
+begin
+    declare v_bad, v_place int default 0;
+    declare v_done boolean default false;
+    declare v_to_kind text character set utf8mb4;
+    declare v_move, v_receipts, v_options longtext character set utf8mb4;
+    declare c cursor for
+        select m.to_kind, m.move
+        from json_table(in_moves, '$[*]' columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
+    if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
+        set in_moves = '[]';
+    end if;
+    call _queue_check_json(in_moves, 'PQ003', 'moves');
+    call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
+    if json_type(in_moves) = 'ARRAY' then
+        select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
+        where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
+    end if;
+    if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
+        call _queue_fail('PQ001', 'moves', in_moves, 'must be a JSON array of {receipt, to_kind, and move options}');
+    end if;
+    set v_receipts = coalesce(json_extract(in_moves, '$[*].receipt'), '[]');
+    call _queue_receipts(v_receipts, out_list, out_number);
+    if out_number <> json_length(in_moves) then
+        call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
+    end if;
+    open c;
+    moves: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_to_kind, v_move;
+        end;
+        if v_done then
+            leave moves;
+        end if;
+        call _queue_move_options(in_options, v_move, v_options);
+        call _queue_check_move(v_to_kind, v_options, in_now, concat('moves[', v_place, '].'));
+        set v_place = v_place + 1;
+    end loop;
+    close c;
+end;
+--;
+drop procedure if exists _queue_move_options;
+--;
+create procedure _queue_move_options(in in_common longtext character set utf8mb4, in in_move longtext character set utf8mb4,
+    out out_options longtext character set utf8mb4)
+    comment 'The options of one move of queue_move_many: those for all, and those of the move, which win.
+in_common: the options for all. in_move: the move, an object. out_options: the options; NULL for none.
+differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'
+begin
+    declare v_names longtext character set utf8mb4;
+    declare v_place int default 0;
+    set out_options = json_remove(in_move, '$.receipt', '$.to_kind');
+    if json_type(in_common) = 'OBJECT' then
+        set v_names = json_keys(out_options);
+        while v_place < json_length(v_names) do
+            set in_common = json_remove(in_common, concat('$.', json_extract(v_names, concat('$[', v_place, ']'))));
+            set v_place = v_place + 1;
+        end while;
+        set out_options = json_merge_preserve(in_common, out_options);
+    end if;
+    if json_length(out_options) = 0 then
+        set out_options = null;
+    end if;
+end;
+--;
+-- calls: _queue_check_kind, _queue_fail
+drop procedure if exists _queue_check_dead_letter_kind;
+--;
+create procedure _queue_check_dead_letter_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Refuses a circle of dead letters.
+in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
+Errors: PQ001 for a name that can''t be a kind, PQ004 for a circle.'
+begin
+    declare v_next text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_dead_letter_kind, concat(left(in_kind, 95), '.dead'));
+    declare v_last text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_steps int default 0;
+    if in_dead_letter_kind is not null then
+        call _queue_check_kind(in_dead_letter_kind, 100, 'dead_letter_kind');
+    end if;
+    chain: while v_steps < 1000 do
+        if v_next = in_kind then
+            call _queue_fail('PQ004', 'dead_letter_kind', v_next,
+                'refused, dead letters would come back to the kind they came from');
+        end if;
+        set v_last = v_next;
+        select coalesce(max(k.dead_letter_kind), concat(left(v_last, 95), '.dead')) into v_next from queue_kind k where k.p_kind = v_last;
+        if v_next = v_last then
+            leave chain; -- a name of 100 characters is its own dead letters'
+        end if;
+        set v_steps = v_steps + 1;
+    end while;
+end;
+--;
+-- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_dead
+-- changes: delayed_queue
 drop procedure if exists _queue_bury;
 --;
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
@@ -2078,6 +3224,7 @@ nack: begin
     end if;
 end;
 --;
+-- calls: _queue_lock
 drop procedure if exists _queue_lock_moves;
 --;
 create procedure _queue_lock_moves(in in_list longtext character set utf8mb4, in in_moves longtext character set utf8mb4)
@@ -2183,240 +3330,7 @@ move: begin
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;
 --;
-drop procedure if exists _queue_set_paused;
---;
-create procedure _queue_set_paused(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_paused boolean,
-    out out_changed boolean)
-    comment 'Pauses a kind, or ends its pause and its draining.
-in_kind: the kind. in_paused: which of the two.
-Result: whether that changed anything.
-Errors: PQ001 for kind.
-Locks: the settings of the kind.
-differs: the result is a parameter, out_changed.'
-begin
-    declare v_changed boolean;
-    declare continue handler for not found begin end;
-    call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_lock_kinds();
-    if in_paused then
-        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-    end if;
-    select if(in_paused, not k.paused, k.paused or k.draining) into v_changed from queue_kind k where k.p_kind = in_kind for update;
-    set out_changed = coalesce(v_changed, false);
-    if out_changed then
-        update queue_kind k set k.paused = in_paused, k.draining = k.draining and in_paused where k.p_kind = in_kind;
-    end if;
-end;
---;
-drop procedure if exists _queue_fold_counts;
---;
-create procedure _queue_fold_counts(in in_max int, out out_folded bigint)
-    comment 'Folds appended counters into one row a kind.
-in_max: how many rows to look at.
-Result: how many rows went.
-Locks: the rows; what others have locked is left.
-out_folded: the result.'
-begin
-    declare v_ids longtext character set utf8mb4;
-    declare v_kinds int;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(o.id) into v_ids
-    from (select c.id from queue_count c order by c.id limit in_max for update skip locked) o;
-    select count(distinct c.p_kind) into v_kinds
-    from json_table(coalesce(v_ids, '[]'), '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
-    set out_folded = coalesce(json_length(v_ids), 0) - v_kinds;
-    if out_folded > 0 then
-        insert into queue_count (id, p_kind, pushed, reserved, popped, acked, nacked, moved, dead, expired)
-        select uuid_short(), c.p_kind, sum(c.pushed), sum(c.reserved), sum(c.popped), sum(c.acked), sum(c.nacked), sum(c.moved), sum(c.dead),
-            sum(c.expired)
-        from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id group by c.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
-    end if;
-end;
---;
-drop procedure if exists _queue_prune_log;
---;
-create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
-up to where.
-in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
-Result: how many.
-Locks: the rows; what others have locked is left.
-differs: the result is out_pruned.'
-begin
-    declare v_seconds decimal(20,6) default 0;
-    declare v_since, v_oldest, v_to bigint;
-    declare v_found longtext character set utf8mb4;
-    declare continue handler for not found begin end;
-    select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
-    set v_since = if(v_seconds = 0, 9223372036854775807, in_now - v_seconds * 1000000), out_pruned = 0;
-    -- the oldest tells whether there is anything to do; else all that is young would be looked at
-    select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit 1;
-    if v_oldest <= v_since then
-        select max(i.position) into v_to
-        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit in_max) i;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.position), count(*) into v_found, out_pruned
-        from (
-            select l.position from queue_log l force index (queue_log_kind)
-            where l.p_kind = in_kind and l.position <= v_to and l.created_at <= v_since for update skip locked) o;
-    end if;
-    if v_found is not null then
-        insert into queue_log_gone (p_kind, name, event, position)
-        select l.p_kind, coalesce(l.name, ''), l.event, max(l.position)
-        from json_table(v_found, '$[*]' columns (position bigint path '$')) j
-            straight_join queue_log l force index (primary) on l.position = j.position
-        group by l.p_kind, coalesce(l.name, ''), l.event;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
-            straight_join queue_log l force index (primary) on l.position = j.position;
-        set v_found = null;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
-        from (
-            select g.name, g.event, g.position from queue_log_gone g force index (primary)
-            where g.p_kind = in_kind and exists (
-                select 1 from queue_log_gone n force index (primary)
-                where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
-            limit 100 for update /*!80000 of g */ skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete g from json_table(coalesce(v_found, '[]'), '$[*]' columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
-                position bigint path '$[2]')) j
-            straight_join queue_log_gone g force index (primary)
-                on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
-    end if;
-end;
---;
-drop procedure if exists _queue_prune_kind;
---;
-create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn''t keep
-at all is past its time, whatever the clock says.
-in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
-Result: how many.
-Locks: the rows; what others have locked is left.
-out_pruned: the result.'
-begin
-    declare v_history, v_dedup decimal(20,6) default 0;
-    declare v_since bigint;
-    declare v_left int;
-    declare v_logged bigint;
-    declare v_found longtext character set utf8mb4;
-    declare continue handler for not found begin end;
-    select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
-    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
-    from (
-        select h.finished_at, h.entry from queue_history h force index (primary)
-        where h.p_kind = in_kind and h.finished_at <= v_since order by h.finished_at, h.entry limit in_max for update skip locked) o;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
-            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.entry;
-    end if;
-    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
-    set v_left = in_max - out_pruned;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(o.p_key) into v_found
-    from (
-        select d.p_key from queue_dedup d force index (queue_dedup_ended)
-        where d.p_kind = in_kind and d.ended_at <= v_since order by d.ended_at limit v_left for update skip locked) o;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    set v_left = greatest(in_max - out_pruned, 0);
-    call _queue_prune_log(in_kind, in_now, v_left, v_logged);
-    set out_pruned = out_pruned + v_logged;
-end;
---;
-drop procedure if exists _queue_prune_by_the_way;
---;
-create procedure _queue_prune_by_the_way(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int)
-    comment 'A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because a snapshot keeps the dead
-rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the time at most.
-in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.'
-begin
-    declare v_start, v_took, v_pruned bigint;
-    call _queue_ticks(v_start);
-    if @pyqueue_prune is null or v_start >= @pyqueue_prune or @pyqueue_prune > v_start + 3600000000 then
-        call _queue_prune_kind(in_kind, in_now, in_max, v_pruned);
-        call _queue_ticks(v_took);
-        set v_took = v_took - v_start;
-        if v_took > 10000 + 50 * in_max then
-            set @pyqueue_prune = v_start + 50 * v_took;
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_tidy;
---;
-create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
-    comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
-in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many rows, about
-twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed too.'
-begin
-    declare v_folded, v_looked bigint;
-    declare v_reaped longtext character set utf8mb4;
-    declare v_pruned bigint;
-    if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
-        call _queue_prune_terms(10 * in_max, v_pruned);
-    end if;
-    call _queue_groups_due(in_now, v_looked);
-    call _queue_reap(in_now, 100, v_reaped);
-    if rand() < 0.01 then
-        call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
-        call _queue_prune_by_the_way(in_kind, in_now, 1000);
-    elseif in_keeps then
-        call _queue_prune_by_the_way(in_kind, in_now, in_max);
-    end if;
-end;
---;
-drop procedure if exists _queue_take_in;
---;
-create procedure _queue_take_in()
-    comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t be pushed becomes a dead
-letter with the reason. It comes before its caller reads the clock, so that what is taken in is ready for it.
-Locks: the rows; what others have locked is left. They are pushed in their order, not in that of their keys: a call that so waits
-crosswise with another is made again, see _queue_again.
-differs: PostgreSQL''s is the trigger itself.'
-begin
-    declare v_first, v_id, v_now bigint;
-    declare v_done boolean default false;
-    declare v_ids longtext character set utf8mb4;
-    declare c cursor for
-        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id
-        where not i.taken order by i.id;
-    select min(i.id) into v_first from queue_inbox i;
-    if v_first is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.id) into v_ids
-        from (select i.id from queue_inbox i order by i.id limit 1000 for update skip locked) o;
-    end if;
-    if v_ids is not null then
-        call queue_now(v_now);
-        open c;
-        landed: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_id;
-            end;
-            if v_done then
-                leave landed;
-            end if;
-            call _queue_take_in_row(v_id, v_now);
-        end loop;
-        close c;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id;
-    end if;
-end;
---;
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_fail, _queue_text
 drop procedure if exists _queue_check_ack;
 --;
 create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
@@ -2443,6 +3357,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_end, _queue_lock, _queue_members_end, _queue_move, _queue_text
+-- changes: queue_history
 drop procedure if exists _queue_ack_each;
 --;
 create procedure _queue_ack_each(in in_list longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
@@ -2515,6 +3431,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_receipt, _queue_slot_note, queue_now
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack;
 --;
 create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
@@ -2559,6 +3477,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_ack_each, _queue_advance_each, _queue_check_ack, _queue_end, _queue_receipts, queue_now
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack_many;
 --;
 create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
@@ -2638,24 +3558,8 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_again;
---;
-create procedure _queue_again(in in_own boolean, inout out_tries int)
-    comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is made again, since
-all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has innodb_snapshot_isolation on, the default from 11.6
-on, and a row has changed that a statement waited for (1020): that undoes the transaction just the same.
-in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
-Errors: the server''s 1213, where it can''t be made again.'
-begin
-    call _queue_undo(in_own);
-    set out_tries = out_tries + 1;
-    if out_tries > 20 or in_own is not true then
-        signal sqlstate '40001' set mysql_errno = 1213,
-            message_text = 'Deadlock found when trying to get lock; try restarting transaction';
-    end if;
-    do sleep(rand() * 0.002 * out_tries);
-end;
---;
+-- calls: _queue_end
+-- changes: delayed_queue
 drop procedure if exists _queue_discard;
 --;
 create procedure _queue_discard(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
@@ -2671,6 +3575,9 @@ begin
     call _queue_end(in_entry, in_outcome, null, in_now);
 end;
 --;
+-- calls: _queue_advance, _queue_follow, _queue_follow_slots, _queue_index, _queue_log, _queue_log_put, _queue_put,
+--     _queue_slot_note, _queue_stand
+-- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 --;
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
@@ -2752,568 +3659,8 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_end_undeliverable;
---;
-create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4, in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint,
-    out out_ended int, out out_expired int)
-    comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is put in; where it was
-the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
-in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of the kind may
-have. in_now: the time of the call.
-out_ended: how many that were. out_expired: how many of them were expired holds.
-differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
-begin
-    declare v_entry bigint;
-    declare v_pending, v_last, v_held, v_done boolean default false;
-    declare v_payload, v_misfit longtext character set utf8mb4;
-    declare c cursor for
-        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by q.entry for update /*!80000 of q */;
-    set out_ended = 0;
-    set out_expired = 0;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_pending, v_last, v_held;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        set v_misfit = null;
-        if in_shape is not null and not v_pending then
-            select q.payload into v_payload from delayed_queue q where q.entry = v_entry; -- a cursor over it would be a file
-            call _queue_misfit(in_shape, v_payload, v_misfit);
-        end if;
-        if v_pending then
-            call _queue_end(v_entry, null, null, in_now);
-        elseif v_last or v_misfit is not null then
-            call _queue_bury(v_entry, coalesce(concat('payload ', v_misfit), 'expired'), in_now);
-        end if;
-        if v_pending or v_last or v_misfit is not null then
-            set out_ended = out_ended + 1;
-            set out_expired = out_expired + v_held;
-        end if;
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_hold;
---;
-create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in_number int, in in_until bigint, in in_now bigint,
-    in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seed varchar(64) character set ascii)
-    comment 'Begins a delivery of each of some messages.
-in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now: the time of the
-call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are made of: of one message the first 32, of several
-a hash of all with the entry.'
-begin
-    declare v_entry bigint default json_extract(in_entries, '$[0]');
-    if in_number = 1 then -- the most frequent call, without a set
-        update delayed_queue q
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
-            q.secret = unhex(left(in_seed, 32))
-        where q.entry = v_entry;
-    else
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
-            q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32));
-    end if;
-end;
---;
-drop procedure if exists _queue_iso;
---;
-create procedure _queue_iso(in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_time bigint)
-    comment 'A time as ISO 8601 writes it.
-in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z, +02, +0200,
-+02:00. A second 60 is the next minute.
-out_time: microseconds since 1970-01-01 UTC; NULL for what is no such time.
-differs: PostgreSQL reads it itself, in the same way.'
-begin
-    declare v_offset varchar(10) character set utf8mb4;
-    declare v_clock varchar(20) character set utf8mb4;
-    declare v_day date;
-    declare v_month_day, v_hour, v_minute, v_second, v_fraction, v_ahead_hours, v_ahead_minutes int;
-    set out_time = null;
-    if char_length(in_text) <= 40 and in_text regexp
-        '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z' then
-        set v_offset = regexp_substr(in_text, '(Z|[+-][0-9:]+)\\z');
-        set v_clock = substr(in_text, 12, char_length(in_text) - 11 - char_length(v_offset));
-        -- no server shows a day that isn't there in the same way
-        if substr(in_text, 6, 2) between 1 and 12 and left(in_text, 4) > 0 then
-            set v_day = last_day(concat(left(in_text, 8), '01'));
-        end if;
-        set v_month_day = substr(in_text, 9, 2);
-        set v_hour = left(v_clock, 2);
-        set v_minute = substr(v_clock, 4, 2);
-        set v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0);
-        set v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0);
-        set v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2));
-        set v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
-        if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16 and v_ahead_minutes < 60
-            and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24 and v_minute + v_second + v_fraction = 0) then
-            set out_time = ((to_days(v_day) - day(v_day) + v_month_day - to_days('1970-01-01')) * 86400
-                + v_hour * 3600 + v_minute * 60 + v_second
-                - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 + v_fraction;
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_land;
---;
-create procedure _queue_land(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6), in in_scheduled_at bigint, in in_attempts int,
-    in in_max_attempts int)
-    comment 'Pushes one row of the inbox.
-The parameters are the columns of queue_inbox.
-Errors: those of queue_push.
-differs: PostgreSQL''s _queue_landed only checks, and the rows of a statement are pushed together.'
-begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_at bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_options longtext character set utf8mb4;
-    if in_payload_bytes is null then
-        call _queue_check_payload(in_payload, 'payload');
-    elseif in_payload is not null then
-        call _queue_fail('PQ003', 'payload', in_payload, 'must not stand beside payload_bytes');
-    end if;
-    if in_headers is not null then
-        call _queue_check_json(in_headers, 'PQ003', 'headers');
-    end if;
-    if coalesce(in_headers, in_priority, in_delay_seconds, in_scheduled_at, in_attempts, in_max_attempts) is not null then
-        set v_options = json_object('headers', json_extract(coalesce(in_headers, 'null'), '$'), 'priority', in_priority + 0,
-            'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts', in_attempts + 0,
-            'max_attempts', in_max_attempts + 0);
-    end if;
-    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
-end;
---;
-drop procedure if exists _queue_lock;
---;
-create procedure _queue_lock(in in_list longtext character set utf8mb4)
-    comment 'Locks messages in the order of their entries.
-in_list: a JSON array of arrays that begin with the entry, in any order; entries that are gone are passed over.
-Locks: as said; waits for what others have locked.
-differs: on PostgreSQL it is a statement in each of those who need it.'
-begin
-    declare v_last bigint;
-    -- the index is forced here and wherever a list is joined: a table that looks small would be scanned, and locked, whole
-    select max(e.entry) into v_last
-    from (
-        select q.entry from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.entry limit 1000000000 for update /*!80000 of q */) e; -- without a limit the order is left out
-end;
---;
-drop procedure if exists _queue_lock_keys;
---;
-create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, out out_last bigint)
-    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order of their entries everywhere.
-in_kind, in_messages: those of queue_push_many. out_last: the last entry, 0 where none is there.
-Locks: those messages.
-differs: a part of PostgreSQL''s queue_push_many.'
-begin
-    declare v_entry, v_locked bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct q.entry from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
-            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
-        order by q.entry;
-    set out_last = 0;
-    open c;
-    entries: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done then
-            leave entries;
-        end if;
-        select max(q.entry) into v_locked from delayed_queue q where q.entry = v_entry for update;
-        set out_last = v_entry;
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_lock_kinds;
---;
-create procedure _queue_lock_kinds()
-    comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of dead letters.
-Locks: a row of queue_kind that is no kind, to the end of the transaction.
-differs: PostgreSQL locks the table, which a procedure can''t.'
-begin
-    -- it stays: where a row that is waited for goes away, InnoDB lets those who wait deadlock
-    insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = '';
-end;
---;
-drop procedure if exists _queue_pop_end;
---;
-create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_now bigint)
-    comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
-in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
-begin
-    declare v_entry bigint;
-    declare v_lines longtext character set utf8mb4;
-    declare v_keeps, v_done boolean default false;
-    declare c cursor for
-        select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
-    declare continue handler for not found begin end;
-    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
-    if not v_keeps then
-        insert into queue_count (id, p_kind, pushed, reserved, popped)
-        select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        group by q.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null;
-        if row_count() < json_length(in_entries) then -- the others stand in lines
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            call _queue_advance_each(v_lines, in_now);
-        end if;
-    else
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
-            call _queue_end(v_entry, 'popped', null, in_now);
-        end loop;
-        close c;
-    end if;
-    if rand() < 0.05 then
-        call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
-    end if;
-end;
---;
-drop procedure if exists _queue_pop_take;
---;
-create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_entries longtext character set utf8mb4)
-    comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
-in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the messages, a JSON
-array of their entries.'
-begin
-    declare v_looked bigint;
-    declare v_most, v_number, v_expired int;
-    declare v_max int default coalesce(in_max_messages, 1);
-    declare v_paused, v_slotted boolean default false;
-    declare v_expires decimal(20,6);
-    declare v_none, v_rate decimal(30,6);
-    declare v_slots longtext character set ascii;
-    declare v_tokens bigint;
-    declare v_part int;
-    declare v_shape, v_where longtext character set utf8mb4;
-    declare continue handler for not found begin end;
-    call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_options(in_options, 'where', 'options');
-    call _queue_where(in_options, v_where);
-    select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores, k.rate_per_second
-    into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
-    from queue_kind k where k.p_kind = in_kind;
-    if v_most is null then
-        call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
-    end if;
-    if v_expires is not null then
-        call _queue_use(in_kind, v_expires, in_now);
-    end if;
-    if not v_paused and v_rate is not null then
-        call _queue_permit(in_kind, null, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
-    end if;
-    if not v_paused and v_max > 0 then
-        call _queue_groups_due(in_now, v_looked);
-        if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
-                v_expired);
-        else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
-                v_expired);
-        end if;
-        if v_rate is not null then
-            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
-        end if;
-        if v_expired > 0 then
-            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
-        end if;
-    end if;
-    set out_entries = coalesce(out_entries, '[]');
-end;
---;
-drop procedure if exists _queue_prune;
---;
-create procedure _queue_prune(in in_max_rows bigint, out out_pruned bigint)
-    comment 'queue_prune without its transaction.
-in_max_rows, and the errors: those of queue_prune. out_pruned: how many rows went.'
-begin
-    declare v_now, v_rows, v_known bigint;
-    declare v_before bigint;
-    declare v_old longtext character set utf8mb4;
-    declare v_left bigint default coalesce(in_max_rows, 10000);
-    declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    call _queue_take_in();
-    call queue_now(v_now);
-    call _queue_check_count(v_left, 'max_rows', 1000000);
-    call _queue_fold_counts(v_left, out_pruned);
-    call _queue_stage_prune(v_now, v_left, v_rows);
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    call _queue_expire(v_now, greatest(v_left, 1), v_rows);
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    call _queue_groups_due(v_now, v_rows);
-    call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
-    if @pyqueue_own then
-        call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
-    end if;
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    call _queue_prune_terms(greatest(v_left, 1), v_rows);
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    while v_kind is not null and v_left > 0 do
-        select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
-        select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
-        select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
-        select min(o.p_kind) into v_kind from (select v_history as p_kind union all select v_dedup union all select v_log) o;
-        if v_kind is not null then
-            call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
-            set out_pruned = out_pruned + v_rows;
-            set v_left = v_left - v_rows;
-        end if;
-    end while;
-    call _queue_slot_sweep(v_now);
-    -- epochs that no server is in any more
-    select min(n.epoch) into v_before from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(o.epoch, o.id)) into v_old
-    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000 for update skip locked) o;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
-        straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
-end;
---;
-drop procedure if exists _queue_push_many;
---;
-create procedure _queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
-    comment 'queue_push_many without its transaction.
-in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many.
-out_outcomes: a letter a message, in their order: c for created, i for ignored, r for replaced, h for held. out_made: 36
-characters a message, the key that was made where it came without; NULL where none was.'
-begin
-    declare v_now, v_at bigint;
-    declare v_keeps, v_draining, v_filter, v_logs boolean default false;
-    declare v_headers longtext character set utf8mb4;
-    declare v_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 95, 'kind');
-    if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
-        set in_messages = '[]';
-    end if;
-    call _queue_check_messages(in_messages);
-    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
-    into v_keeps, v_draining, v_filter, v_logs
-    from queue_kind k where k.p_kind = in_kind;
-    if v_draining then
-        call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
-    end if;
-    set out_outcomes = null, out_made = null;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
-        and json_depth(in_messages) <= 33 then
-        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
-    end if;
-    if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);
-        if v_filter then
-            call _queue_index_keys(in_kind, in_messages, out_outcomes, out_made);
-        end if;
-    end if;
-    if v_logs then
-        call _queue_log_batch(in_kind, in_messages, in_options, out_outcomes, out_made, v_now);
-    end if;
-end;
---;
-drop procedure if exists _queue_push_plain;
---;
-create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_now bigint,
-    in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4, in in_attempts int, in in_max_attempts int,
-    out out_outcomes longtext character set ascii)
-    comment 'queue_push_many for messages that are a key and a payload each, in a few statements for all of them; taken keys are left alone.
-A payload must be small beside sort_buffer_size: MySQL sorts it with its key, and fails where it can''t.
-in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the columns, the same for
-all.
-out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something else, which is left
-to _queue_push_many.
-Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
-differs: on PostgreSQL it is a part of queue_push_many.'
-begin
-    declare v_entries longtext character set ascii;
-    declare v_odd int;
-    declare v_shift bigint;
-    call _queue_epoch(v_shift);
-    -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the rest
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''), sum(not m.plain)
-    into v_entries, v_odd
-    from (
-        select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
-            and char_length(j.p_key) between 1 and 200 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
-        from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
-            p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j limit 1000000000) m;
-    set out_outcomes = null;
-    if v_odd = 0 then
-        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
-            attempts, max_attempts, ready_rank, ready_at, due_at)
-        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload, in_headers, in_priority, in_scheduled_at,
-            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
-            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null)
-        from json_table(in_messages, '$[*]' columns (place for ordinality,
-                p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', payload json path '$.payload')) r
-            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
-        where q.entry is null
-        order by r.p_key, r.place
-        on duplicate key update entry = delayed_queue.entry;
-        -- looked at, as in _queue_put
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ', '') into out_outcomes
-        from (
-            select if(q.entry is null, 'i', 'c') as letter
-            from json_table(in_messages, '$[*]' columns (place for ordinality)) r
-                left join delayed_queue q force index (primary) on q.entry = cast(substr(v_entries, 19 * r.place - 18, 19) as signed)
-            order by r.place limit 1000000000) s;
-    end if;
-end;
---;
-drop procedure if exists _queue_push_each;
---;
-create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
-    comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
-in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the call. out_outcomes, out_made: those of _queue_push_many.
-differs: on PostgreSQL it is a part of queue_push_many.'
-begin
-    declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_plain, v_deep, v_follows, v_done boolean default false;
-    declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
-    declare v_priority, v_default_priority smallint;
-    declare v_place, v_number, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
-    declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare c cursor for
-        -- most messages are a key and a payload: those are checked here, all others one by one
-        select r.place, r.entry, m.message, json_extract(m.message, '$.payload'), r.p_key, (json_length(m.message) = 2
-            and json_type(json_extract(m.message, '$.key')) = 'STRING' and char_length(r.p_key) between 1 and 200
-            and json_extract(m.message, '$.payload') is not null and not v_deep) is true
-        from (
-            -- numbered in the order of the batch, though put in in the order of the keys
-            select k.place, k.p_key, ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry
-            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(201) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) k
-            limit 1000000000) r
-            -- apart, so that what is sorted is small
-            straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
-                message json path '$')) j limit 1000000000) m on m.place = r.place
-        order by r.p_key, r.place;
-    declare continue handler for not found begin end;
-    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
-        v_default_max_attempts, v_default_on_duplicate);
-    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
-    from queue_kind k where k.p_kind = in_kind;
-    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
-        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores')
-            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].order_key', '$[*].semaphores');
-    if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
-        call _queue_lock_keys(in_kind, in_messages, v_locked);
-    end if;
-    call _queue_epoch(v_shift);
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain;
-        end;
-        if v_done then
-            leave messages;
-        elseif v_plain then
-            set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers, v_attempts = v_default_attempts,
-                v_max_attempts = v_default_max_attempts, v_on_duplicate = v_default_on_duplicate;
-        else
-            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority, v_headers, v_attempts,
-                v_max_attempts, v_on_duplicate);
-            if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
-                set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)), 36 * v_place - 35, 36,
-                    convert(v_key using ascii));
-            end if;
-        end if;
-        if v_shape is not null then
-            call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
-        end if;
-        if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
-            select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
-            if v_entry > v_locked then
-                -- one that came after the lock above, perhaps of several: in the order of their entries too
-                call _queue_lock_keys(in_kind, in_messages, v_locked);
-            end if;
-        end if;
-        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts, v_max_attempts,
-            v_on_duplicate, v_since, v_put_at, v_outcome);
-        if v_follows and v_outcome = 'created' then
-            call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
-        end if;
-        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
-    end loop;
-    close c;
-    call _queue_stand_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
-    call _queue_enrol(v_members);
-end;
---;
-drop procedure if exists _queue_put_new;
---;
-create procedure _queue_put_new(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob, in in_headers longtext character set utf8mb4, in in_priority smallint,
-    in in_now bigint, in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
-    in in_on_duplicate varchar(20) character set utf8mb4, in in_since bigint, out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
-    comment 'Puts one message into a kind, unless its key is remembered: what is pushed, but not what is moved or sent back.
-in_since: a key is remembered that has ended after this time, in microseconds; NULL: none is. The other parameters, the result
-and the locks are those of _queue_put.
-differs: on PostgreSQL the end of a message can become visible while a push waits for it, see _queue_take_back there; here the
-memory is read again once the message is in, and by a locking read, which sees what is committed.'
-begin
-    declare v_remembered boolean default false;
-    if in_since is not null then
-        call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
-    end if;
-    if not v_remembered then
-        call _queue_put(in_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now, in_scheduled_at,
-            in_attempts, in_max_attempts, in_on_duplicate, out_scheduled_at, out_outcome);
-        if in_since is not null and out_outcome = 'created' then
-            call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
-            if v_remembered then
-                delete q from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
-            end if;
-        end if;
-    end if;
-    if v_remembered then
-        set out_scheduled_at = null;
-        set out_outcome = 'ignored';
-    end if;
-end;
---;
+-- calls: _queue_end, _queue_follow, _queue_follow_slots, _queue_index, _queue_log_put, _queue_put, _queue_stand
+-- changes: delayed_queue
 drop procedure if exists _queue_redrive;
 --;
 create procedure _queue_redrive(in in_entry bigint, in in_now bigint, out out_went boolean)
@@ -3359,353 +3706,1692 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_reserve;
+-- calls: _queue_ack, _queue_again, _queue_begin, _queue_commit, _queue_undo
+drop procedure if exists queue_ack;
 --;
-create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session has asked for
-before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
-The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it may be several,
-a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
-differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
+create procedure queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'The work is done: removes the message. It is kept in queue_history where the kind has history_seconds. What was pushed
+onto it while it was held is put in now.
+in_receipt: what queue_reserve returned.
+in_options: what came of it, and where it goes.
+- result: what came of the work. It is kept in queue_history and given to the group of the message. Allowed: JSON, at
+  most 28 levels deep. Default: none.
+- to: the kind that the message goes on to. So a consumer can choose. Allowed: a kind, 1 to 95 characters. Default:
+  the next kind of its route; without a route the message ends.
+- payload: the payload that it goes on with. It is ignored where the message ends here. Allowed: JSON. Default: the
+  payload stays.
+A message that has a route, see queue_push, moves on to the next kind of that, or to the one of option to instead. The
+rest of the route goes with it. Moving on is queue_move: a new entry in the same transaction. A dead letter stays off
+its route unless it is redriven: its ack ends it.
+Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is taken there, see queue_move; lost:
+somebody else has got the message since, or it was acked, moved or removed. After the timeout, but before the next
+delivery, an ack still counts. lost is an answer: nothing has changed.
+Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the
+next kind is drained; then it is still held.
+Locks: the message and the next in the line of its order key. Where it goes on, also the first of that line there and
+the one that has its key there, in the order of their entries. Its semaphores.
+Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
-    declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
-    declare v_timeout decimal(20,6);
-    declare v_none decimal(30,6);
-    declare v_most, v_slots int;
-    declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
-    declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_bounds int default json_length(@pyqueue_bounds, v_path);
-    declare continue handler for not found begin end;
-    -- a name of ASCII needs no other checks than these
-    if @pyqueue_own and @pyqueue_seed is not null and (v_bounds < 2 or v_bounds = 11) and coalesce(in_max_messages, 1) = 1 and in_options is null
-        and (in_worker is null or locate(char(0), in_worker) = 0 and length(in_worker) between 1 and 200
-            and char_length(in_worker) = length(in_worker)) then
-        call queue_now(v_now);
-        call _queue_ticks(v_start);
-        select min(i.id) into v_landed from queue_inbox i;
-        select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null or k.expires_seconds is not null
-                or k.max_reserved is not null or k.rate_per_second is not null,
-            k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
-        into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
-        if v_most is null then
-            call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
-        end if;
-        if v_landed is not null or v_special then
-            set v_done = false;
-        elseif v_bounds = 11 then
-            call _queue_take_bounded(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_slots, v_done);
-        else
-            select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
-            where d.p_kind = in_kind and d.due_at between 0 and v_now;
-            if v_due is null then
-                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most),
-                    if(q.source_kind is null, json_length(q.semaphores), null)
-                into out_entry, v_expired, v_ends, v_slots
-                from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
-                order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
-                call _queue_ticks(v_took);
-                set v_took = v_took - v_start, v_done = not v_ends;
-                if v_took > 1005 or v_bounds = 0 then -- see _queue_take
-                    call _queue_remember(in_kind, v_path, if(v_bounds = 0, '[]', null), null, v_start, v_took, 1,
-                        concat('[', out_entry, ']'), v_now);
-                end if;
-            end if;
-        end if;
-    end if;
-    set v_until = v_now + v_timeout * 1000000;
-    if v_done and v_slots > 0 then
-        call _queue_slot_promised_one(out_entry, v_slots, v_until, v_now, v_done);
-    end if;
-    if v_done and out_entry is null then
-        call _queue_groups_due(v_now, v_due);
-        set v_done = v_due = 0 and not v_slotted; -- there may be room for what waits
-    end if;
-    if not v_done then
-        call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
-    else
-        if out_entry is not null then
-            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
-            update delayed_queue q
-            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1,
-                q.deliveries = q.deliveries + 1, q.secret = unhex(left(out_seed, 32)),
-                q.reserved_by = coalesce(in_worker, left(concat(user(), '/', connection_id()), 200))
-            where q.entry = out_entry;
-            if v_expired then
-                insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, 1);
-            end if;
-        end if;
-        if rand() < 0.05 then
-            call _queue_tidy(in_kind, v_keeps, v_now, 40);
-        end if;
-    end if;
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_outcome varchar(10) character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_ack(in_receipt, in_options, v_outcome);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_receipt as receipt, v_outcome as outcome;
 end;
 --;
-drop procedure if exists _queue_reserve_many;
+-- calls: _queue_ack_many, _queue_again, _queue_begin, _queue_commit, _queue_undo
+drop procedure if exists queue_ack_many;
 --;
-create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'What queue_reserve does in all cases but the most frequent.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
-in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
-Result and locks: those of queue_reserve.'
+create procedure queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'The work of many messages is done: queue_ack for each, in one statement.
+in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
+Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is lost the second time.
+Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
+Locks: as queue_ack, all in the order of their entries.'
 begin
-    declare v_now, v_until, v_looked, v_tokens bigint;
-    declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit, v_part int;
-    declare v_none, v_rate decimal(30,6);
-    declare v_slots longtext character set ascii;
-    declare v_paused, v_keeps, v_slotted boolean default false;
-    declare v_expires decimal(20,6);
-    declare v_shape, v_where longtext character set utf8mb4;
-    declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
-    declare v_max int default coalesce(in_max_messages, 1);
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_outcomes longtext character set ascii;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_ack_many(in_receipts, in_options, v_outcomes);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
+        as outcome
+    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    order by r.place;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_nack, _queue_commit, _queue_nack, _queue_receipt, _queue_undo,
+--     queue_now
+drop procedure if exists queue_nack;
+--;
+create procedure queue_nack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Gives a message back for a later try. A nack of the last delivery that it may have (max_attempts) makes it a dead
+letter.
+in_receipt: what queue_reserve returned.
+in_options: why, and until when.
+- delay_seconds: how long the message waits. Allowed: 0 to 31536000 (a year). Default: without an error 0; with an
+  error the back-off of the kind, which is backoff_seconds * backoff_factor ^ (attempts - 1), at most
+  backoff_max_seconds, less up to the share jitter of it at random.
+- error: what went wrong. The last ten are kept with the message. Allowed: a text. Default: none, the message didn''t
+  fail.
+- payload: takes the place of the payload. Allowed: JSON. Default: the payload stays.
+- final: makes the message a dead letter at once. Allowed: true, false. Default: false.
+- count: false means that the delivery doesn''t count as an attempt, and that there is no back-off: a snooze, or a
+  shutdown. Allowed: true, false. Default: true.
+Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes
+its place, with the time it asks for.
+Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
+Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_entry bigint;
+    declare v_secret binary(16);
+    declare v_outcome varchar(10) character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_receipt(in_receipt, v_entry, v_secret);
+            call _queue_check_nack(in_options);
+            call queue_now(v_now);
+            call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_receipt as receipt, v_outcome as outcome;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_nack, _queue_commit, _queue_lock, _queue_nack, _queue_receipts,
+--     _queue_undo, queue_now
+drop procedure if exists queue_nack_many;
+--;
+create procedure queue_nack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Gives many messages back: queue_nack for each, in one call.
+in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
+Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second time.
+Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
+Locks: as queue_nack, in the order of the entries.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_entry bigint;
+    declare v_secret binary(16);
+    declare v_number, v_place int;
+    declare v_list longtext character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
+                select q.entry, q.secret, r.place
+                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                    place int path '$[2]')) r
+                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                order by q.p_key, q.p_kind for update /*!80000 of q */;
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_receipts(in_receipts, v_list, v_number);
+            call _queue_check_nack(in_options);
+            set v_outcomes = repeat('l', v_number);
+            call _queue_lock(v_list);
+            open c;
+            messages: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_entry, v_secret, v_place;
+                end;
+                if v_done then
+                    leave messages;
+                end if;
+                call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
+                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
+            end loop;
+            close c;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead' else 'lost' end as outcome
+    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    order by r.place;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_move, _queue_commit, _queue_lock, _queue_move, _queue_receipt,
+--     _queue_text, _queue_undo, queue_now
+drop procedure if exists queue_move;
+--;
+create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_options longtext character set utf8mb4)
+    comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
+in_receipt: what queue_reserve returned.
+in_to_kind: the kind, 1 to 95 characters.
+in_options: what changes on the way.
+- payload: takes the place of the payload. Allowed: JSON. Default: the payload stays.
+- headers: take the place of the headers. Allowed: an object of strings, numbers, booleans and nulls. Default: the
+  headers stay.
+- key: the key in the new kind. Allowed: 1 to 200 characters. Default: its own key.
+- delay_seconds: how long it waits there. Allowed: 0 or more, up to the year 9999. Default: 0.
+- priority: its priority there. Allowed: -32768 to 32767. Default: its own priority.
+- on_duplicate: what happens where the key is taken there, as in queue_push. Allowed: ignore, replace, keep_time,
+  push_back. Default: ignore.
+A route of the message stays before it. It waits for its semaphores anew.
+Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the
+key there; duplicate: the key is taken there, the message there stays and this one is removed; lost (see queue_ack).
+Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 for a target that is drained, unless it is the kind itself.
+Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
+Where the idea comes from: Keuss''s move-to-queue.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_entry, v_target bigint;
+    declare v_secret binary(16);
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_outcome varchar(10) character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_receipt(in_receipt, v_entry, v_secret);
+            call _queue_check_move(in_to_kind, in_options, v_now, '');
+            if json_contains_path(in_options, 'one', '$.key') then
+                call _queue_text(in_options, 'key', v_key);
+            end if;
+            -- as _queue_lock_moves, without the lists
+            select min(t.entry) into v_target
+            from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
+                on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
+            where s.entry = v_entry and s.secret = v_secret;
+            if v_target is not null then
+                call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
+            end if;
+            call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_receipt as receipt, v_outcome as outcome;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_moves, _queue_commit, _queue_lock_moves, _queue_move,
+--     _queue_move_options, _queue_undo, queue_now
+drop procedure if exists queue_move_many;
+--;
+create procedure queue_move_many(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
+in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move options for all; those of
+a move win.
+Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the second
+time.
+Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
+Locks: as queue_move, all in the order of their entries.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_entry bigint;
+    declare v_secret binary(16);
+    declare v_number, v_place int;
+    declare v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_list, v_move, v_options longtext character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcomes longtext character set ascii;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for -- in the order in which keys are put in everywhere
+                select o.entry, o.secret, o.place, o.to_kind, m.move
+                from (
+                    select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
+                    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                            place int path '$[2]')) r
+                        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
+                        straight_join (
+                            select t.place, t.to_kind, t.p_key
+                            from json_table(in_moves, '$[*]' columns (place for ordinality,
+                                to_kind varchar(100) character set utf8mb4 path '$.to_kind', p_key varchar(200) character set utf8mb4 path '$.key')) t
+                            limit 10000) k on k.place = r.place
+                    limit 10000 for update /*!80000 of s */) o
+                    -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
+                    straight_join (
+                        select t.place, t.move
+                        from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
+                        limit 10000) m on m.place = o.place
+                order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+                    o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
+            set v_outcomes = repeat('l', v_number);
+            call _queue_lock_moves(v_list, in_moves);
+            open c;
+            moves: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
+                end;
+                if v_done then
+                    leave moves;
+                end if;
+                call _queue_move_options(in_options, v_move, v_options);
+                call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
+                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
+            end loop;
+            close c;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
+        as outcome
+    from json_table(in_moves, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
+    order by m.place;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_key, _queue_check_kind, _queue_commit, _queue_discard, _queue_undo,
+--     queue_now
+drop procedure if exists queue_remove;
+--;
+create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Removes a message that nobody holds.
+in_kind: the kind. in_key: the key.
+Result: outcome: removed, held (it stays), absent.
+Errors: PQ001 for kind and key.
+Locks: the message, the next in the line of its order key, and its semaphores.'
+begin
+    declare v_tries int default 0;
+    declare v_own, v_held boolean;
+    declare v_now, v_entry bigint;
+    declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
-    call _queue_take_in();
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_key(in_key, 'key');
+            set v_entry = null, v_held = false, v_outcome = 'absent';
+            select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
+            from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+            if v_held then
+                set v_outcome = 'held';
+            elseif v_entry is not null then
+                call _queue_discard(v_entry, 'removed', v_now);
+                set v_outcome = 'removed';
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_outcome as outcome;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_count, _queue_check_kind, _queue_commit, _queue_discard,
+--     _queue_undo, queue_now
+drop procedure if exists queue_purge;
+--;
+create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_max_messages bigint)
+    comment 'Removes the messages of a kind that nobody holds.
+in_kind: the kind. in_max_messages: how many at the most, NULL: all.
+Result: purged: how many.
+Errors: PQ001 for kind and max_messages.
+Locks: the messages; what others have locked is left.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_entry bigint;
+    declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
+    declare v_purged bigint;
+    declare continue handler for not found begin end;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for
+                select q.entry from delayed_queue q force index (delayed_queue_key)
+                where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
+                order by q.p_kind, q.p_key limit v_most for update skip locked;
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
+            set v_purged = 0;
+            open c;
+            messages: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_entry;
+                end;
+                if v_done then
+                    leave messages;
+                end if;
+                call _queue_discard(v_entry, 'removed', v_now);
+                set v_purged = v_purged + 1;
+            end loop;
+            close c;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_purged as purged;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_count, _queue_check_kind, _queue_commit, _queue_redrive,
+--     _queue_undo, queue_now
+drop procedure if exists queue_redrive;
+--;
+create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_max_messages bigint)
+    comment 'Sends dead letters back to the kinds they came from. Each is a new entry with attempts 0. It keeps its key, priority,
+errors, route and semaphores, and stands at the end of the line of its order key. The dead letter has ended by that:
+it counts as moved, in history and log too.
+in_kind: the dead-letter kind.
+in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
+the first in that order goes.
+Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
+Errors: PQ001 for kind and max_messages.
+Locks: the dead letters, and the first of the lines. What others hold or have locked stays.'
+begin
+    declare v_tries int default 0;
+    declare v_own, v_one boolean;
+    declare v_now, v_entry bigint;
+    declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
+    declare v_went, v_stayed bigint;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for
+                select d.entry
+                from (
+                    select q.entry, q.source_key, q.source_kind, q.p_key from delayed_queue q force index (delayed_queue_key)
+                    where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                        and (q.reserved_at is null or q.scheduled_at <= v_now)
+                    order by q.p_kind, q.p_key limit v_most for update skip locked) d
+                order by d.source_key, d.source_kind, d.p_key;
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
+            set v_went = 0, v_stayed = 0;
+            open c;
+            letters: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_entry;
+                end;
+                if v_done then
+                    leave letters;
+                end if;
+                call _queue_redrive(v_entry, v_now, v_one);
+                set v_went = v_went + v_one;
+                set v_stayed = v_stayed + (not v_one);
+            end loop;
+            close c;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_went as went, v_stayed as stayed;
+end;
+--;
+drop procedure if exists _queue_is_remembered;
+--;
+create procedure _queue_is_remembered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_since bigint, out out_remembered boolean)
+    comment 'Whether a message of that key has ended so lately that a push of it is ignored.
+in_kind, in_key: the message. in_since: how long ago that matters, a time in microseconds.
+out_remembered: the result.
+Locks: the key in the memory, where it is there.
+differs: a locking read, which sees what is committed, in an old snapshot too.'
+begin
+    declare v_ended_at bigint;
+    select max(d.ended_at) into v_ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
+    set out_remembered = coalesce(v_ended_at > in_since, false);
+end;
+--;
+-- calls: _queue_check_kind, _queue_check_options, _queue_epoch, _queue_fail, _queue_index_all, _queue_instant,
+--     _queue_integer, _queue_log_entries, _queue_text, queue_now
+-- changes: delayed_queue
+drop procedure if exists _queue_replay;
+--;
+create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4, out out_went bigint, out out_looked bigint)
+    comment 'queue_replay without its transaction.
+in_kind, in_filter, the errors and the locks: those of queue_replay. out_went: how many went. out_looked: of how many.
+differs: on PostgreSQL it is queue_replay itself.'
+begin
+    declare v_shift, v_now, v_from, v_to, v_limit bigint;
+    declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_list longtext character set utf8mb4;
+    declare v_draining, v_filter, v_logs boolean;
+    declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_key(v_worker, 'worker');
-    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds,
-        k.semaphores, k.max_reserved, k.rate_per_second
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
-    if v_most is null then
-        call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+    call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
+    call _queue_text(in_filter, 'outcome', v_outcome);
+    call _queue_text(in_filter, 'p_key', v_key);
+    call _queue_instant(in_filter, 'from', v_from);
+    call _queue_instant(in_filter, 'to', v_to);
+    call _queue_integer(in_filter, 'limit', 1, 10000, v_limit);
+    call _queue_text(in_filter, 'to_kind', v_to_kind);
+    set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
+        v_to = coalesce(v_to, 9223372036854775807);
+    call _queue_check_kind(v_to_kind, 100, 'to_kind');
+    if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
+        call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     end if;
-    if in_options is not null then
-        call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
-        call _queue_where(in_options, v_where);
-        call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
+    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k where k.p_kind = v_to_kind;
+    if v_draining then
+        call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
-    set v_until = v_now + coalesce(v_given, v_timeout) * 1000000;
-    set out_entry = null, out_entries = null;
-    if @pyqueue_seed is null then
-        call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+    call _queue_epoch(v_shift);
+    -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
+    from (
+        select n.entry, n.finished_at, n.old
+        from (
+            select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
+            from (
+                (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
+                    where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to
+                        and h.outcome = coalesce(v_outcome, h.outcome)
+                    order by h.finished_at, h.entry limit v_limit)
+                union all
+                (select h.p_key, h.finished_at, h.entry from queue_history h force index (queue_history_key)
+                    where h.p_kind = in_kind and h.p_key = v_key and h.finished_at >= v_from and h.finished_at < v_to
+                        and h.outcome = coalesce(v_outcome, h.outcome)
+                    order by h.finished_at, h.entry limit v_limit)) d
+            limit 1000000000) n
+        order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
+    set out_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
+    insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+        created_at, ready_rank, ready_at)
+    select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now, -h.priority, v_now
+    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
+        straight_join queue_history h force index (primary)
+            on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
+        left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
+    where q.entry is null or @pyqueue_own is not true
+    on duplicate key update entry = delayed_queue.entry;
+    select count(*) into out_went
+    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+    set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
+    if v_filter then
+        call _queue_index_all(v_list);
     end if;
-    if v_expires is not null then
-        call _queue_use(in_kind, v_expires, v_now);
-    end if;
-    if not v_paused and coalesce(v_limit, v_rate) is not null then
-        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
-    end if;
-    if not v_paused and v_max > 0 then
-        call _queue_groups_due(v_now, v_looked);
-        if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
-        else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number, v_expired);
-        end if;
-        if out_entries is not null then
-            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
-            call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
-            if v_limit is not null then
-                call _queue_claim(in_kind, v_slots, out_entries, out_seed);
-            end if;
-        end if;
-        if v_rate is not null then
-            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
-        end if;
-        if v_expired > 0 then
-            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
-        end if;
-        if rand() < 0.05 then
-            call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
-        end if;
-    end if;
-    if v_number = 1 then
-        set out_entry = json_extract(out_entries, '$[0]');
+    if v_logs then
+        call _queue_log_entries(v_list, v_now);
     end if;
 end;
 --;
-drop procedure if exists _queue_scan_lanes;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_replay, _queue_undo
+drop procedure if exists queue_replay;
 --;
-create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    inout out_bounds longtext character set utf8mb4, in in_offset int, in in_first bigint, in in_now bigint, in in_max int, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int, out out_new boolean)
-    comment 'The next messages of a kind, each priority from its bound or its older mark.
-out_bounds: see _queue_take; the bounds are moved to what is found. in_offset: 0 from the bounds, 2 from the older marks. in_first:
-the first place that was given to what has just come due; NULL: nothing has. out_new: whether a priority was found that has no bound.
-The other parameters, the result and the locks are those of _queue_scan.'
+create procedure queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4)
+    comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the order in which
+they had ended.
+in_kind: the kind whose history it is.
+in_filter: which of it, all conditions together.
+- outcome: how it ended. Allowed: acked, popped, moved, dead, removed. Default: any.
+- p_key: its key. Allowed: 1 to 200 characters. Default: any.
+- from: when it ended, from this time on. Allowed: as scheduled_at of queue_push. Default: the oldest.
+- to: when it ended, before this time. Allowed: as scheduled_at of queue_push. Default: the newest.
+- limit: how many, the oldest first. For more go on by from and to. Allowed: 1 to 10000. Default: 1000.
+- to_kind: where it goes. Allowed: a kind, 1 to 100 characters. Default: the kind itself.
+Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A
+key that is only remembered (dedup_seconds) doesn''t hinder it. What isn''t of the payload_shape there is dead at the
+next reserve.
+Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
+Locks: none; keys are put in in their order.'
 begin
-    declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
-    declare v_between boolean default true;
-    declare v_last bigint;
-    declare v_entries longtext character set utf8mb4;
-    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_new = false;
-    set v_lane = 7, v_before = -32769, v_rank = json_extract(out_bounds, '$[7]');
-    while out_number < in_max and v_before < 32768 do
-        if v_between then -- what stands between two lanes
-            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most, v_entries,
-                v_number, v_expired, v_ends);
-            set out_new = out_new or v_number > 0, v_between = false, v_before = if(v_rank is null, 32768, v_before);
-        else
-            call _queue_scan_lane(in_kind, v_rank, least(json_extract(out_bounds, concat('$[', v_lane + 1 + in_offset, ']')) + 0,
-                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired, v_ends, v_last);
-            if v_number > 0 then
-                set out_bounds = json_set(out_bounds, concat('$[', v_lane + 1, ']'), v_last + 0);
-            end if;
-            set v_between = true, v_before = v_rank, v_lane = v_lane + 4;
-            set v_rank = json_extract(out_bounds, concat('$[', v_lane, ']'));
-        end if;
-        if v_entries is not null then
-            set out_entries = if(out_entries is null, v_entries, json_merge_preserve(out_entries, v_entries)),
-                out_number = out_number + v_number, out_expired = out_expired + v_expired, out_ends = out_ends + v_ends;
-        end if;
-    end while;
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_went, v_looked bigint;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_replay(in_kind, in_filter, v_went, v_looked);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_went as went, v_looked - v_went as stayed;
 end;
 --;
-drop procedure if exists _queue_take_deliverable;
+-- calls: _queue_fail, _queue_text
+drop procedure if exists _queue_order_key;
 --;
-create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
-    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
-    comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
-in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other parameters, the result and
-the locks are those of _queue_take; out_expired counts what was ended too.
-differs: on PostgreSQL it is a part of _queue_reserve_some and _queue_pop_some.'
-take: begin
-    declare v_ends, v_ended, v_expired, v_more int default 0;
-    set v_ended = 1;
-    while v_ended > 0 do
-        if in_where is null then
-            call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
-        else
-            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
-        end if;
-        set v_ended = 0;
-        if v_ends > 0 or in_shape is not null and out_entries is not null then
-            if v_ends > 0 and exists (
-                select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
-                -- the mark of the kind was lost
-                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries, out_number, out_expired);
-                set out_expired = out_expired + v_expired;
-                leave take;
-            end if;
-            call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
-            set v_expired = v_expired + v_more;
-        end if;
-    end while;
-    set out_expired = out_expired + v_expired;
+create procedure _queue_order_key(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The order key of a push, checked.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is no batch.
+Result: the order key; NULL: none.
+Errors: PQ002.
+differs: the result is out_order.'
+begin
+    declare v_order longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    call _queue_text(if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), 'order_key', v_order);
+    if char_length(v_order) not between 1 and 200 then
+        call _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
+    end if;
+    set out_order = v_order;
 end;
 --;
-drop procedure if exists _queue_take_bounded;
+-- changes: delayed_queue, queue_order, queue_order_waiting
+drop procedure if exists _queue_stand;
 --;
-create procedure _queue_take_bounded(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
-    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_slots int, out out_done boolean)
-    comment '_queue_take for one message, where the session keeps bounds for the kind, and only those of one priority.
-in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_bounds has the kind. in_start: when the call began,
-in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_slots: how many semaphores it names, NULL: none. out_done: false where it is left
-to _queue_take: another look is due, something has come due or stands before the bound, nothing is behind it, or the message can''t be
-delivered. Whether something of a higher priority stands before it is looked up at most 2% of the time where that takes over half a
-millisecond, and every 2 s at least: @pyqueue_ahead_at has when the next time is, for the kind @pyqueue_ahead_of.
-differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
-take: begin
-    declare v_bounds longtext character set utf8mb4 default json_extract(@pyqueue_bounds, in_path);
-    declare v_rank int default json_extract(v_bounds, '$[7]');
-    declare v_low bigint default json_extract(v_bounds, '$[4]');
-    declare v_at, v_other, v_began, v_took bigint;
-    declare v_ends boolean;
+create procedure _queue_stand(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the first of a line wait.
+in_kind, in_key: the message, which has a place or a date. in_order: its order key; NULL: it has none.
+Locks: the line, until the transaction ends.
+differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
+begin
+    declare v_entry, v_first bigint;
+    if in_order is not null then
+        select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry) on duplicate key update p_kind = in_kind;
+        -- the newest, which an old snapshot doesn't have
+        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
+        if v_first = v_entry then
+            update delayed_queue q set q.order_key = in_order where q.entry = v_entry;
+        else
+            insert into queue_order_waiting (p_kind, order_key, entry) values (in_kind, in_order, v_entry);
+            update delayed_queue q
+            set q.order_key = in_order, q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
+            where q.entry = v_entry;
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_stand
+drop procedure if exists _queue_stand_batch;
+--;
+create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_outcomes longtext character set ascii,
+    in in_made longtext character set ascii)
+    comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don''t deadlock.
+in_kind, in_messages: those of queue_push_many. in_outcomes (NULL: nothing stands in a line), in_made: see _queue_push_each; what was created has its order key already.
+Locks: the lines, in their order, until the transaction ends.
+differs: on PostgreSQL _queue_stand does that.'
+begin
+    declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_done boolean default false;
+    declare c cursor for
+        select s.p_key, s.order_key
+        from (
+            select q.p_key, q.order_key, q.entry
+            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
+                    and q.p_key = coalesce(r.p_key, convert(substr(in_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+            where substr(in_outcomes, r.place, 1) = 'c' and q.order_key is not null limit 1000000000) s
+        order by s.order_key, s.entry;
+    declare continue handler for not found set v_done = true;
+    if in_outcomes is not null then
+        open c;
+        messages: loop
+            fetch c into v_key, v_order;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_stand(in_kind, v_key, v_order);
+        end loop;
+        close c;
+    end if;
+end;
+--;
+-- changes: delayed_queue, queue_order, queue_order_waiting
+drop procedure if exists _queue_advance;
+--;
+create procedure _queue_advance(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entry bigint, in in_now bigint)
+    comment 'A message of a line has ended, in this transaction. Where it was the first, the next, that of the lowest entry, gets its place in
+the ready line, or its date in the timetable where its delivery time has not come. What ends a message that stands in a line calls it.
+in_kind, in_order: the line. in_entry: the message, which is gone; where it was neither the first nor waiting nothing happens. in_now:
+the time of the call.
+Locks: the line and the next one, until the transaction ends.
+differs: PostgreSQL has several lines here, of which the first are gone.'
+begin
+    declare v_first, v_next bigint;
     declare continue handler for not found begin end;
-    set out_entry = null, out_done = false;
-    if in_start >= json_extract(v_bounds, '$[0]') or in_start >= json_extract(v_bounds, '$[1]')
-        or json_extract(v_bounds, '$[2]') not between in_start and in_start + 4000000 then
-        leave take;
+    delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = in_entry;
+    if row_count() = 0 then
+        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
     end if;
-    select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)
-    where d.p_kind = in_kind and d.due_at between v_low and in_now;
-    if v_other is null and (@pyqueue_ahead_of = in_path and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
-        call _queue_ticks(v_began);
-        select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
-        call _queue_ticks(v_took);
-        -- InnoDB passes over all dead entries up to the next living one, even beyond the end of the range
-        set v_took = v_took - v_began;
-        set @pyqueue_ahead_of = in_path, @pyqueue_ahead_at = if(v_took < 500, 0, in_start + least(50 * v_took, 2000000));
-    end if;
-    if v_other is not null then
-        leave take;
-    end if;
-    set v_low = least(json_extract(v_bounds, '$[8]') + 0, in_now);
-    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
-        if(q.source_kind is null, json_length(q.semaphores), null)
-    into out_entry, out_expired, v_ends, v_at, out_slots
-    from delayed_queue q force index (delayed_queue_ready)
-    where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
-    order by q.ready_at, q.entry limit 1 for update skip locked;
-    if v_ends is false then
-        set @pyqueue_bounds = json_set(@pyqueue_bounds, concat(in_path, '[8]'), v_at + 0), out_done = true;
+    if v_first = in_entry then
+        select w.entry into v_next from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
+        order by w.p_kind, w.order_key, w.entry limit 1 for update;
+        if v_next is null then
+            delete o from queue_order o where o.p_kind = in_kind and o.order_key = in_order;
+        else
+            delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = v_next;
+            update queue_order o set o.first = v_next where o.p_kind = in_kind and o.order_key = in_order;
+            update delayed_queue q
+            set q.order_waits = null, q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
+                q.ready_at = if(q.scheduled_at <= in_now, in_now, null), q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null)
+            where q.entry = v_next;
+        end if;
     end if;
 end;
 --;
-drop procedure if exists _queue_take_in_row;
+-- calls: _queue_advance
+-- changes: queue_order
+drop procedure if exists _queue_advance_each;
 --;
-create procedure _queue_take_in_row(in in_id bigint, in in_now bigint)
-    comment 'Pushes one row of the inbox, or makes it a dead letter.
-in_id: the row, locked already. in_now: the time of the call.'
+create procedure _queue_advance_each(in in_list longtext character set utf8mb4, in in_now bigint)
+    comment 'Messages of several lines have ended, in this transaction: _queue_advance for each, in one go where nobody waits behind them.
+in_list: a JSON array of [kind, order key, entry]. in_now: the time of the call.
+Locks: the lines, in their order, and the next of each, until the transaction ends.
+differs: PostgreSQL has _queue_advance alone.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers longtext character set utf8mb4;
-    declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts int;
-    declare v_delay decimal(30,6);
-    declare v_at, v_entry bigint;
-    declare v_error text character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_stored json;
-    select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at, i.attempts,
-        i.max_attempts
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
-    from queue_inbox i where i.id = in_id for update;
-    begin
-        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
-            get diagnostics condition 1 v_error = message_text;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
-    end;
-    if v_error is not null then
-        if v_key is null then
-            call _queue_key(in_now, v_key);
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_entry, v_waiting bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select j.p_kind, j.order_key, j.entry
+        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+        order by j.p_kind, j.order_key, j.entry;
+    declare continue handler for not found set v_done = true;
+    select count(*) into v_waiting
+    from (
+        select o.first
+        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
+        order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
+    -- not in the same statement: what it reads is as old as its beginning
+    select count(*) into v_waiting
+    from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+        straight_join queue_order_waiting w force index (primary) on w.p_kind = j.p_kind and w.order_key = j.order_key
+    for update /*!80000 of w */;
+    if v_waiting = 0 then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key and o.first = j.entry;
+    else
+        open c;
+        messages: loop
+            fetch c into v_kind, v_order, v_entry;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_advance(v_kind, v_order, v_entry, in_now);
+        end loop;
+        close c;
+    end if;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_semaphores;
+--;
+create procedure _queue_semaphores(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
+    comment 'The semaphores of a push, checked.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
+Result: their names; NULL: none.
+Errors: PQ002, also for one that isn''t there, and together with an order key.
+differs: the result is out_names, a JSON array.'
+begin
+    declare v_number, v_bad int default 0;
+    declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options), '$.semaphores');
+    if json_type(out_names) = 'NULL' then
+        set out_names = null;
+    elseif json_type(out_names) = 'ARRAY' then
+        select count(distinct convert(json_unquote(n.name) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */),
+            coalesce(sum(json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 100), 0)
+        into v_number, v_bad from json_table(out_names, '$[*]' columns (name json path '$')) n;
+    end if;
+    if out_names is not null and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8 or v_number <> json_length(out_names)) then
+        call _queue_fail('PQ002', 'semaphores', out_names, 'must be an array of 1 to 8 different names of 1 to 100 characters');
+    end if;
+    if out_names is not null and coalesce(json_type(json_extract(
+        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')), 'NULL') <> 'NULL' then
+        call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
+    end if;
+    select min(n.name) into v_missing
+    from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+        left join queue_semaphore s on s.name = n.name
+    where s.name is null;
+    if v_missing is not null then
+        call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
+    end if;
+end;
+--;
+drop procedure if exists _queue_slot_lock;
+--;
+create procedure _queue_slot_lock(in in_names longtext character set utf8mb4, in in_wait boolean, out out_locked longtext character set utf8mb4)
+    comment 'Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one keeps
+nobody waiting that has it.
+in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
+Result: the names of those that are there and locked.
+Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held says to the end of the call that some are locked.'
+begin
+    declare v_all longtext character set utf8mb4 default in_names;
+    declare v_more longtext character set utf8mb4;
+    if in_wait then
+        -- with those of who may be next, because to lock them later would be out of order
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(m.name) into v_more
+        from (
+            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            limit 1000000000) j
+            straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
+                and w.entry <= coalesce((
+                    select x.entry from queue_semaphore_wait x force index (queue_semaphore_wait_name)
+                    where x.name = j.name order by x.entry limit 2, 1), 9223372036854775807)
+            straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
+            straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m;
+        set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */) l;
+    else
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
+    end if;
+    if out_locked is not null then
+        set @pyqueue_slot_held = true;
+    end if;
+    set out_locked = coalesce(out_locked, '[]');
+end;
+--;
+-- changes: queue_semaphore_slot
+drop procedure if exists _queue_slot_room;
+--;
+create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_room bigint)
+    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second, or the
+next one where the clock was set back, where there is no room otherwise.
+in_now: the time of the call.
+Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
+Locks: the messages whose holds have expired; what others have locked is left.
+differs: the result is out_room; what is not to count is taken back.'
+begin
+    declare v_entry, v_found, v_held, v_taken bigint;
+    declare v_old longtext character set utf8mb4;
+    declare v_done boolean default false;
+    declare c cursor for
+        select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
+    declare continue handler for not found set v_done = true;
+    open c;
+    slots: loop
+        fetch c into v_entry;
+        if v_done then
+            leave slots;
         end if;
-        begin -- what can't be JSON here is kept as bytes
-            declare exit handler for 3151, 3157 set v_bytes = v_payload, v_payload = null;
-            set v_stored = v_payload;
-        end;
-        if v_bytes is null then
-            set v_payload = coalesce(v_payload, 'null');
+        set v_found = null, v_held = null;
+        select q.entry, if(q.reserved_at is null, 0, q.scheduled_at) into v_found, v_held
+        from delayed_queue q where q.entry = v_entry for update skip locked;
+        if v_found is null then -- locked, or gone
+            select max(q.entry), 0 into v_found, v_held from delayed_queue q where q.entry = v_entry;
+            set v_found = if(v_found is null, v_entry, null);
         end if;
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at, v_outcome);
-        if v_outcome = 'created' then
-            select q.entry into v_entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_key for update;
-            call _queue_bury(v_entry, v_error, in_now);
+        set v_done = false;
+        if v_held > in_now then
+            update queue_semaphore_slot h set h.until = v_held where h.entry = v_entry and h.name = in_name;
+        elseif v_found is not null then
+            delete h from queue_semaphore_slot h where h.entry = v_entry and h.name = in_name;
+        end if;
+    end loop;
+    close c;
+    if @pyqueue_own then
+        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+    else -- whose snapshot may be old
+        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name lock in share mode;
+    end if;
+    set out_room = null;
+    select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
+    if out_room <= 0 and not in_all then
+        -- taken back, not passed over: who takes such a message by its promise does so without the lock of the semaphore
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.entry) into v_old
+        from (
+            select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+            where h.name = in_name and h.until < 0 and abs(h.until + in_now) >= 1000000
+            limit 100 for update skip locked) l;
+        if v_old is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete h from json_table(v_old, '$[*]' columns (entry bigint path '$')) j
+                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
+            set out_room = out_room + json_length(v_old);
         end if;
     end if;
 end;
 --;
-drop procedure if exists _queue_turn_marks;
+-- calls: _queue_slot_room
+drop procedure if exists _queue_slot_lacks;
 --;
-create procedure _queue_turn_marks(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_start bigint, in in_bounds longtext character set utf8mb4, out out_bounds longtext character set utf8mb4)
-    comment 'Moves the marks on to where the bounds are now, every 3 s, and leaves a hint for sessions that have no bounds, where a scan from
-the start takes more than 5 ms.
-in_kind: the kind. in_start: when the scan began, in microseconds of _queue_ticks. in_bounds: see _queue_take. out_bounds: as they are
-now.
-differs: on PostgreSQL _queue_remember does it.'
+create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
+    out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Which of some semaphores has no room.
+in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see _queue_slot_room.
+out_lacks: the first that has none; NULL: all have; empty: another has locked one of them.
+Locks: these semaphores, where in_but is given; what others have locked is left.
+differs: on PostgreSQL it is a part of _queue_slot_next and of _queue_slot_take.'
 begin
-    declare v_lane int default 7;
-    declare v_id bigint;
-    set out_bounds = json_set(in_bounds, '$[2]', in_start + 3000000, '$[6]', json_extract(in_bounds, '$[5]') + 0,
-        '$[5]', json_extract(in_bounds, '$[4]') + 0);
-    while v_lane < json_length(out_bounds) do
-        set out_bounds = json_set(out_bounds,
-            concat('$[', v_lane + 3, ']'), json_extract(out_bounds, concat('$[', v_lane + 2, ']')) + 0,
-            concat('$[', v_lane + 2, ']'), json_extract(out_bounds, concat('$[', v_lane + 1, ']')) + 0);
-        set v_lane = v_lane + 4;
+    declare v_place int default 0;
+    declare v_there int;
+    declare v_room bigint;
+    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    set out_lacks = null;
+    names: while v_place < json_length(in_names) do
+        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_found = null;
+        if v_name <=> in_but then
+            iterate names;
+        end if;
+        select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
+        if v_found is null then
+            select count(*) into v_there from queue_semaphore s where s.name = v_name;
+            if v_there > 0 then
+                set out_lacks = '';
+                leave names;
+            end if;
+        else
+            call _queue_slot_room(v_name, in_all, in_now, v_room);
+            if v_room <= 0 then
+                set out_lacks = v_name;
+                leave names;
+            end if;
+        end if;
     end while;
-    if json_extract(out_bounds, '$[3]') > 5000 then
-        call _queue_entry(v_id); -- the newest counts
-        insert into queue_hint (id, p_kind, bounds) values (v_id, in_kind, out_bounds);
-        call _queue_forget_hints(in_kind, v_id);
+end;
+--;
+-- calls: _queue_slot_lacks, _queue_slot_room
+-- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
+drop procedure if exists _queue_slot_next;
+--;
+create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint,
+    out out_woken bigint)
+    comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
+line of that, 100 at the most; the others stay where they are.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
+that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+Result: how many went to the ready line, where they stand last of their priority.
+Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is out_woken.'
+begin
+    declare v_room, v_entry, v_found, v_there bigint;
+    declare v_last bigint default -1;
+    declare v_looks int default 100;
+    declare v_waits boolean;
+    declare v_names longtext character set utf8mb4;
+    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    set out_woken = 0;
+    call _queue_slot_room(in_name, in_kind is null, in_now, v_room);
+    set v_room = coalesce(v_room, 9223372036854775807);
+    line: while v_room > 0 and out_woken < in_max and v_looks > 0 do
+        set v_entry = null, v_found = null;
+        if in_kind is null then
+            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+            where w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
+        else
+            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
+        end if;
+        if v_entry is null then
+            leave line;
+        end if;
+        set v_last = v_entry, v_looks = v_looks - 1, v_there = 0;
+        select q.entry, q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_found, v_names, v_waits
+        from delayed_queue q where q.entry = v_entry for update skip locked;
+        if v_found is null then
+            select count(*) into v_there from delayed_queue q where q.entry = v_entry;
+        end if;
+        if v_found is null and v_there = 0 or v_found is not null and not v_waits then
+            delete w from queue_semaphore_wait w where w.entry = v_entry;
+        elseif v_found is not null then
+            call _queue_slot_lacks(v_names, in_name, in_kind is null, in_now, v_lacks);
+            if v_lacks is null then
+                update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
+                delete w from queue_semaphore_wait w where w.entry = v_entry;
+                insert into queue_semaphore_slot (entry, name, until)
+                select v_entry, s.name, -in_now from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                    straight_join queue_semaphore s force index (primary) on s.name = j.name
+                on duplicate key update until = -in_now;
+                set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;
+            elseif v_lacks <> '' then
+                update queue_semaphore_wait w set w.name = v_lacks where w.entry = v_entry;
+            end if;
+        end if;
+    end while;
+end;
+--;
+-- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
+drop procedure if exists _queue_slot_wake;
+--;
+create procedure _queue_slot_wake(in in_names longtext character set utf8mb4, in in_locked longtext character set utf8mb4, in in_now bigint,
+    out out_lines longtext character set utf8mb4, out out_done boolean)
+    comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks another, no hold has expired
+and what is read is what is newest. A line is looked at for as many as there is room for.
+in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t there. in_now: the time of the call.
+out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to _queue_slot_next, and nobody was woken.
+Locks: the messages; what others have locked stays as it is.
+differs: PostgreSQL has _queue_slot_next alone; a statement costs less there.'
+begin
+    declare v_found, v_next, v_picked longtext character set utf8mb4;
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_room bigint;
+    declare v_place, v_odd int default 0;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)), coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
+    from (
+        select j.name, s.capacity - (
+                select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = s.name) as room,
+            exists (
+                select 1 from queue_semaphore_slot e force index (queue_semaphore_slot_name)
+                where e.name = s.name and e.until between 0 and in_now) as expired
+        from (
+            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            limit 1000000000) j
+            left join queue_semaphore s force index (primary) on s.name = j.name
+        where (s.name is null or json_contains(in_locked, json_quote(j.name)))
+            and exists (select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name)
+        limit 1000000000) l;
+    set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
+    while out_done and v_place < json_length(v_found) do
+        set v_name = json_unquote(json_extract(v_found, concat('$[', v_place, '][0]'))),
+            v_room = json_extract(v_found, concat('$[', v_place, '][1]')), v_place = v_place + 1, v_next = null;
+        if v_room > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(p.entry, p.name)), coalesce(sum(p.odd), 0) into v_next, v_odd
+            from (
+                select q.entry, w.name,
+                    json_length(q.semaphores) > 1 or q.ready_at is not null or q.due_at is not null or q.reserved_at is not null as odd
+                from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                    straight_join delayed_queue q force index (primary) on q.entry = w.entry
+                where w.name = v_name order by w.entry limit v_room for update skip locked) p;
+            set out_done = v_odd = 0, v_picked = json_merge_preserve(v_picked, coalesce(v_next, '[]'));
+        end if;
+    end while;
+    if out_done and json_length(v_picked) > 0 then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        set q.ready_rank = -q.priority, q.ready_at = in_now;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete w from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
+            straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
+        insert into queue_semaphore_slot (entry, name, until)
+        select j.entry, j.name, -in_now
+        from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]',
+            name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+        on duplicate key update until = -in_now;
     end if;
+end;
+--;
+-- calls: _queue_slot_lock, _queue_slot_next, _queue_slot_wake
+-- changes: queue_semaphore_slot, queue_semaphore_wait
+drop procedure if exists _queue_slot_settle;
+--;
+create procedure _queue_slot_settle(in in_entries longtext character set utf8mb4, in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
+    comment 'Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends holds, or puts in
+what waits. After it a call puts in no key and waits for no message.
+in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL: none.
+in_wait: see _queue_slot_lock. in_now: the time of the call.
+Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
+begin
+    declare v_names, v_locked, v_list, v_lines longtext character set utf8mb4;
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_woken bigint;
+    declare v_done boolean;
+    set in_entries = coalesce(in_entries, '[]');
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(h.name) into v_names
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
+    set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
+    call _queue_slot_lock(v_names, in_wait, v_locked);
+    -- of each: whether it is held, is ready, waits
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
+        coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null and q.due_at is null and q.reserved_at is null))
+    into v_list
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        left join delayed_queue q force index (primary) on q.entry = j.entry;
+    if v_list is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete h from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
+            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+        where not j.held and not (j.ready and h.until < 0);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
+            straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry
+        where not j.waits;
+    end if;
+    call _queue_slot_wake(v_names, v_locked, in_now, v_lines, v_done);
+    while not v_done and json_length(v_lines) > 0 do
+        set v_name = json_unquote(json_extract(v_lines, '$[0]'));
+        if json_length(v_lines) > 1 then -- the line whose first is the oldest
+            select o.name into v_name
+            from (
+                select j.name, (select min(w.entry) from queue_semaphore_wait w where w.name = j.name) as entry
+                from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j) o
+            order by o.entry is null, o.entry limit 1;
+        end if;
+        call _queue_slot_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
+        if v_woken = 0 or json_length(v_lines) = 1 then
+            select json_arrayagg(j.name) into v_lines
+            from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j where j.name <> v_name;
+        end if;
+    end while;
+end;
+--;
+drop procedure if exists _queue_slot_note;
+--;
+create procedure _queue_slot_note(in in_entry bigint, in in_names longtext character set utf8mb4)
+    comment 'Notes that a message which names semaphores has ended or changed, for _queue_slot_end at the end of the call.
+in_entry: the message. in_names: its semaphores, a JSON array; NULL: none, and nothing is noted.
+differs: on PostgreSQL each routine calls _queue_slot_settle at its end.'
+begin
+    if in_names is not null then
+        set @pyqueue_slot_entries = json_array_append(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), '$', in_entry + 0),
+            @pyqueue_slot_names = json_merge_preserve(convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4), in_names);
+    end if;
+end;
+--;
+drop procedure if exists _queue_slot_hand_over;
+--;
+create procedure _queue_slot_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_done boolean)
+    comment 'Gives the slot of a message that has gone to who is next in the line of its one semaphore. The number of slots that are taken stays, so it
+is enough to share the lock of the semaphore, and who gives a slot on doesn''t wait for others that do.
+in_entry: the message. in_name: the semaphore. in_now: the time of the call.
+out_done: false where that is not enough: it is still there, or has no slot, nobody waits, or who is next lacks another, or the capacity is less
+than what is taken: then _queue_slot_settle does it.
+Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is passed over.
+differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
+hand: begin
+    declare v_there, v_slot, v_capacity, v_taken, v_last, v_next bigint;
+    declare v_looks int default 20;
+    declare v_names longtext character set utf8mb4;
+    declare v_waits boolean;
+    declare continue handler for not found begin end;
+    set out_done = false;
+    select q.entry into v_there from delayed_queue q where q.entry = in_entry;
+    select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+    where w.name = in_name order by w.entry limit 1;
+    select q.semaphores into v_names from delayed_queue q where q.entry = v_next;
+    if v_there is not null or v_next is null or json_length(v_names) > 1 then
+        leave hand;
+    end if;
+    -- who counts the slots has it alone
+    select s.capacity into v_capacity from queue_semaphore s
+    where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
+    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+    if v_taken <= v_capacity then
+        select h.entry into v_slot from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name for update;
+    end if;
+    while v_slot is not null and v_next is not null and v_looks > 0 and not out_done do
+        set v_looks = v_looks - 1, v_names = null, v_waits = false;
+        select q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_names, v_waits
+        from delayed_queue q where q.entry = v_next for update skip locked;
+        if v_waits and json_length(v_names) > 1 then
+            leave hand;
+        elseif v_waits then
+            update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_next;
+            delete w from queue_semaphore_wait w where w.entry = v_next;
+            insert into queue_semaphore_slot (entry, name, until) values (v_next, in_name, -in_now) on duplicate key update until = -in_now;
+            delete h from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name;
+            set out_done = true;
+        else
+            set v_last = v_next, v_next = null;
+            select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+            where w.name = in_name and w.entry > v_last order by w.entry limit 1;
+        end if;
+    end while;
+end;
+--;
+-- calls: _queue_slot_hand_over, _queue_slot_settle, queue_now
+drop procedure if exists _queue_slot_end;
+--;
+create procedure _queue_slot_end()
+    comment 'The end of a call that has noted messages with semaphores: frees their slots and wakes who is next.
+Locks: those of _queue_slot_settle.
+differs: see _queue_slot_note.'
+begin
+    declare v_now bigint;
+    declare v_done boolean default false;
+    declare v_entries longtext character set utf8mb4 default @pyqueue_slot_entries;
+    declare v_names longtext character set utf8mb4 default @pyqueue_slot_names;
+    set @pyqueue_slot_entries = null, @pyqueue_slot_names = null;
+    call queue_now(v_now);
+    if @pyqueue_own and @pyqueue_slot_held is null and json_length(v_entries) = 1 and json_length(v_names) = 1 then
+        call _queue_slot_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')), v_now, v_done);
+    end if;
+    if not v_done then
+        call _queue_slot_settle(v_entries, v_names, @pyqueue_slot_held is null, v_now);
+    end if;
+    set @pyqueue_slot_held = null;
+end;
+--;
+-- calls: _queue_slot_next
+drop procedure if exists _queue_slot_look;
+--;
+create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint, out out_woken bigint)
+    comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
+there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little ready.
+in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
+Result: how many went to the ready line; of 100 semaphores at the most.
+Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
+begin
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_woken, v_held, v_capacity bigint;
+    declare v_looks int default 100;
+    declare continue handler for not found begin end;
+    set out_woken = 0;
+    names: while v_looks > 0 and out_woken < in_max do
+        select min(w.name) into v_name from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+        where w.p_kind = in_kind and w.name > v_name;
+        if v_name is null then
+            leave names;
+        end if;
+        set v_looks = v_looks - 1, v_found = null, v_capacity = null;
+        select s.capacity into v_capacity from queue_semaphore s where s.name = v_name;
+        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = v_name and (h.until > in_now or abs(h.until + in_now) < 1000000);
+        if v_capacity is null or v_held < v_capacity then
+            select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
+            if v_found is not null or v_capacity is null then
+                set @pyqueue_slot_held = true;
+                call _queue_slot_next(v_name, in_kind, in_max - out_woken, in_now, v_woken);
+                set out_woken = out_woken + v_woken;
+            end if;
+        end if;
+    end while;
+end;
+--;
+drop procedure if exists _queue_slot_ready;
+--;
+create procedure _queue_slot_ready(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
+    comment 'Whether there may be room for what waits in a kind for semaphores; nothing is locked.
+in_kind: the kind. in_now: the time of the call.
+out_ready: that; of 100 semaphores at the most.
+differs: there is no next time to tell.'
+begin
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_held bigint;
+    declare v_looks int default 100;
+    set out_ready = false;
+    names: while v_looks > 0 and not out_ready do
+        select min(w.name) into v_name from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+        where w.p_kind = in_kind and w.name > v_name;
+        if v_name is null then
+            leave names;
+        end if;
+        set v_looks = v_looks - 1;
+        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = v_name and (h.until > in_now or abs(h.until + in_now) < 1000000);
+        select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
+    end while;
+end;
+--;
+-- calls: _queue_slot_settle
+drop procedure if exists _queue_slot_sweep;
+--;
+create procedure _queue_slot_sweep(in in_now bigint)
+    comment 'Wakes who waits for a semaphore of which slots are free or their holds have expired, in whatever kind.
+in_now: the time of the call.
+Locks: those of _queue_slot_settle; 1000 semaphores at the most.'
+begin
+    declare v_names longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(n.name) into v_names
+    from (
+        select s.name from queue_semaphore s
+        where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
+            and s.capacity > (
+                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
+        order by s.name limit 1000) n;
+    if v_names is not null then
+        call _queue_slot_settle(null, v_names, @pyqueue_slot_held is null, in_now);
+    end if;
+end;
+--;
+-- calls: _queue_slot_note
+-- changes: delayed_queue, queue_kind, queue_semaphore_wait
+drop procedure if exists _queue_line_up;
+--;
+create procedure _queue_line_up(in in_entry bigint)
+    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
+is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
+Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the end of the call.'
+begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_names longtext character set utf8mb4;
+    declare v_due boolean;
+    declare v_marked int;
+    declare continue handler for not found begin end;
+    select q.p_kind, q.semaphores, q.due_at is not null into v_kind, v_names, v_due from delayed_queue q
+    where q.entry = in_entry and q.semaphores is not null and q.source_kind is null and q.reserved_at is null for update;
+    if v_kind is not null then
+        if not v_due then
+            update delayed_queue q set q.ready_rank = null, q.ready_at = null where q.entry = in_entry;
+            insert into queue_semaphore_wait (entry, name, p_kind) values (in_entry, json_unquote(json_extract(v_names, '$[0]')), v_kind)
+            on duplicate key update entry = in_entry;
+        end if;
+        select count(*) into v_marked from queue_kind k where k.p_kind = v_kind and k.semaphores;
+        if v_marked = 0 then
+            insert into queue_kind (p_kind, semaphores) values (v_kind, true) on duplicate key update semaphores = true;
+        end if;
+        call _queue_slot_note(in_entry, v_names);
+    end if;
+end;
+--;
+-- calls: _queue_line_up
+-- changes: delayed_queue
+drop procedure if exists _queue_follow_slots;
+--;
+create procedure _queue_follow_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_names longtext character set utf8mb4)
+    comment 'A new entry names the semaphores that the old one did, and waits for them.
+in_kind, in_key: the new one. in_names: the semaphores, a JSON array.
+differs: on PostgreSQL it is a part of _queue_follow.'
+begin
+    declare v_entry bigint;
+    select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+    update delayed_queue q set q.semaphores = in_names where q.entry = v_entry;
+    call _queue_line_up(v_entry);
+end;
+--;
+-- changes: queue_semaphore_slot
+drop procedure if exists _queue_slot_promised;
+--;
+create procedure _queue_slot_promised(in in_entries longtext character set utf8mb4, in in_until bigint, out out_done boolean)
+    comment 'Messages that have all their slots promised are taken with these: nothing is given or freed, so no semaphore needs to be locked, and nobody waits
+for anybody. Who wants a slot that was promised takes the promise back, see _queue_slot_room.
+in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
+out_done: false: not all have; then _queue_slot_take sees to all of them.
+Locks: the slots.
+differs: PostgreSQL always locks the semaphores; a statement costs less there.'
+begin
+    declare v_wants int;
+    select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+        straight_join queue_semaphore_slot h force index (primary) on h.entry = q.entry and h.until < 0
+    set h.until = in_until;
+    set out_done = row_count() = v_wants;
+end;
+--;
+-- changes: queue_semaphore_slot
+drop procedure if exists _queue_slot_promised_one;
+--;
+create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint, out out_done boolean)
+    comment '_queue_slot_promised for one message, without a word on its row.
+in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the time of the call.
+out_done: false: not all are promised, and nothing was taken.
+Locks: the slots.
+differs: see _queue_slot_promised.'
+begin
+    update queue_semaphore_slot h set h.until = in_until where h.entry = in_entry and h.until < 0;
+    set out_done = row_count() = in_slots;
+    if not out_done then
+        update queue_semaphore_slot h set h.until = -in_now where h.entry = in_entry and h.until = in_until;
+    end if;
+end;
+--;
+drop procedure if exists _queue_slot_take;
+--;
+create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint, in in_first boolean, in in_now bigint,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_passed longtext character set utf8mb4)
+    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
+lacks any goes to wait in line, with none.
+in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when the holds end. in_first: whether the call has
+locked no semaphore before. in_now: the time of the call.
+out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired holds went to wait.
+out_passed: those that are left as they are, and that to take more finds again, a JSON array.
+Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the first time, what others have locked is left.
+differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
+slots: begin
+    declare v_entry bigint;
+    declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
+    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_held, v_done boolean default false;
+    declare c cursor for
+        select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
+        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by j.place;
+    declare continue handler for not found set v_done = true;
+    if in_first and @pyqueue_slot_names is null then
+        call _queue_slot_promised(in_entries, in_until, v_done);
+        if v_done then
+            set out_entries = in_entries, out_number = json_length(in_entries), out_expired = 0, out_passed = '[]';
+            leave slots;
+        end if;
+    end if;
+    set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]', v_all = coalesce(@pyqueue_slot_names, '[]'),
+        v_left = coalesce(@pyqueue_slot_entries, '[]'), @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
+    open c;
+    names: loop
+        fetch c into v_entry, v_names, v_held;
+        if v_done then
+            leave names;
+        end if;
+        set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
+    end loop;
+    close c;
+    if json_length(v_all) > 0 then
+        call _queue_slot_lock(v_all, in_first, v_locked);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join json_table(v_locked, '$[*]' columns (
+                name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = n.name;
+    end if;
+    set v_done = false;
+    open c;
+    messages: loop
+        fetch c into v_entry, v_names, v_held;
+        if v_done then
+            leave messages;
+        end if;
+        set v_lacks = null;
+        if v_names is not null then
+            call _queue_slot_lacks(v_names, null, false, in_now, v_lacks);
+        end if;
+        if v_lacks is null then
+            insert into queue_semaphore_slot (entry, name, until)
+            select v_entry, s.name, in_until from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name;
+            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0), out_number = out_number + 1;
+        elseif v_lacks = '' then
+            set out_passed = json_array_append(out_passed, '$', v_entry + 0);
+        else
+            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null, q.reserved_by = null where q.entry = v_entry;
+            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind) on duplicate key update name = v_lacks;
+            set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
+        end if;
+    end loop;
+    close c;
+    if json_length(v_left) > 0 then
+        call _queue_slot_settle(v_left, v_all, false, in_now);
+    end if;
+end;
+--;
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_slot_look, _queue_slot_take, _queue_take, _queue_take_where
+drop procedure if exists _queue_take_slotted;
+--;
+create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
+    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
+or goes to wait in line, and others are looked for.
+in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and the result are those of _queue_take_deliverable.
+Locks: the semaphores besides, see _queue_slot_take.
+differs: what is past its last delivery is ended in here, and nothing is left to settle.'
+begin
+    declare v_entries, v_passed, v_left_out, v_payload longtext character set utf8mb4;
+    declare v_misfit varchar(500) character set utf8mb4;
+    declare v_number, v_expired, v_ends, v_rounds, v_left, v_place, v_past int default 0;
+    declare v_entry, v_woken bigint;
+    declare v_looked boolean default false;
+    declare v_more boolean default true;
+    set out_entries = null, out_number = 0, out_expired = 0, v_passed = '[]';
+    rounds: while v_more and out_number < in_max and v_rounds < 100 do
+        set v_left = in_max - out_number, v_place = in_max + json_length(v_passed);
+        if in_where is null then
+            call _queue_take(in_kind, v_place, in_now, in_most, v_entries, v_number, v_expired, v_ends);
+        else
+            call _queue_take_where(in_kind, v_place, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
+        end if;
+        if out_number > 0 or v_passed <> '[]' then -- what was found before is found again: it is held only at the end
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(n.entry) into v_entries
+            from (
+                select j.entry
+                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                    left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o
+                        on o.entry = j.entry
+                    left join json_table(v_passed, '$[*]' columns (entry bigint path '$')) p on p.entry = j.entry
+                where o.entry is null and p.entry is null order by j.place limit v_left) n;
+        end if;
+        if v_ends > 0 then -- those that name semaphores are among them
+            select count(*) into v_ends from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
+        end if;
+        if v_ends > 0 or in_shape is not null and v_entries is not null then
+            if @pyqueue_slot_held is null then
+                call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
+                set out_expired = out_expired + v_expired;
+                if v_ends > 0 then
+                    iterate rounds;
+                end if;
+            else -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
+                set v_place = json_length(v_entries);
+                while v_place > 0 do
+                    set v_place = v_place - 1, v_misfit = null,
+                        v_entry = json_extract(v_entries, concat('$[', v_place, ']'));
+                    select q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.payload
+                    into v_past, v_payload from delayed_queue q where q.entry = v_entry;
+                    if in_shape is not null and not v_past then
+                        call _queue_misfit(in_shape, v_payload, v_misfit);
+                    end if;
+                    if v_past or v_misfit is not null then
+                        set v_passed = json_array_append(v_passed, '$', v_entry + 0),
+                            v_entries = json_remove(v_entries, concat('$[', v_place, ']'));
+                    end if;
+                end while;
+            end if;
+        end if;
+        set v_rounds = v_rounds + 1;
+        if json_length(v_entries) > 0 then
+            call _queue_slot_take(v_entries, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_entries, v_number,
+                v_expired, v_left_out);
+            set out_number = out_number + v_number, out_expired = out_expired + v_expired,
+                out_entries = if(v_entries is null, out_entries, json_merge_preserve(coalesce(out_entries, '[]'), v_entries)),
+                v_passed = json_merge_preserve(v_passed, v_left_out);
+        elseif v_entries is null then
+            if not v_looked then
+                call _queue_slot_look(in_kind, v_left, in_now, v_woken);
+            end if;
+            set v_more = v_woken > 0 and not v_looked, v_looked = true;
+        end if;
+    end while;
+    select out_expired + count(q.reserved_at) into out_expired
+    from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+end;
+--;
+-- calls: _queue_slot_lacks, _queue_slot_lock, _queue_slot_note
+-- changes: delayed_queue, queue_semaphore_slot
+drop procedure if exists _queue_extend_slotted;
+--;
+create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double, in in_now bigint, inout out_outcomes longtext character set ascii)
+    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
+where there is room again, and otherwise not; its ack still counts.
+in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see queue_extend. in_now: the time of the call.
+out_outcomes: a letter a receipt, of which those that were extended become e.
+Locks: the semaphores of which one has no slot any more.
+differs: PostgreSQL''s is given the receipts, taken apart.'
+begin
+    declare v_until bigint default in_now + cast(round(in_seconds * 1000000) as signed);
+    declare v_entry bigint;
+    declare v_place int;
+    declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
+    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_held, v_done boolean default false;
+    declare c cursor for
+        select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
+            select json_arrayagg(m.name) from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
+            where q.source_kind is null and in_seconds > 0 and not exists (
+                select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))
+        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by j.entry;
+    declare continue handler for not found set v_done = true;
+    set v_all = '[]';
+    open c;
+    names: loop
+        fetch c into v_entry, v_place, v_names, v_held, v_missing;
+        if v_done then
+            leave names;
+        end if;
+        set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
+    end loop;
+    close c;
+    if json_length(v_all) > 0 then
+        call _queue_slot_lock(v_all, true, v_locked);
+    end if;
+    set v_done = false;
+    open c;
+    messages: loop
+        fetch c into v_entry, v_place, v_names, v_held, v_missing;
+        if v_done then
+            leave messages;
+        end if;
+        set v_lacks = null;
+        if v_missing is not null then
+            call _queue_slot_lacks(v_missing, null, false, in_now, v_lacks);
+        end if;
+        if v_held and v_lacks is null then
+            update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+            update queue_semaphore_slot h set h.until = v_until where h.entry = v_entry;
+            insert into queue_semaphore_slot (entry, name, until)
+            select v_entry, s.name, v_until from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name;
+            set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
+            call _queue_slot_note(v_entry, if(in_seconds = 0, v_names, null));
+        end if;
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_check_kind, _queue_fail, _queue_slot_lock, _queue_slot_settle, queue_now, queue_semaphore
+-- changes: queue_semaphore, queue_semaphore_slot
+drop procedure if exists _queue_semaphore;
+--;
+create procedure _queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
+    comment 'queue_semaphore without its transaction and its result.
+in_name, in_capacity, the errors and the locks: those of queue_semaphore.
+differs: on PostgreSQL it is a part of queue_semaphore.'
+begin
+    declare v_now bigint;
+    declare v_locked, v_over longtext character set utf8mb4;
+    declare v_more bigint;
+    call queue_now(v_now);
+    call _queue_check_kind(in_name, 100, 'name');
+    if in_capacity not between 0 and 1000000 then
+        call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
+    end if;
+    call _queue_slot_lock(json_array(in_name), true, v_locked);
+    if in_capacity is null then
+        delete s from queue_semaphore s where s.name = in_name;
+        delete h from queue_semaphore_slot h where h.name = in_name;
+    else
+        if not exists (select 1 from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
+            insert into queue_semaphore_slot (entry, name, until)
+            select q.entry, in_name, q.scheduled_at from delayed_queue q
+            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null and q.reserved_at is not null
+                and q.scheduled_at > v_now;
+        end if;
+        insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
+        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
+        select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name lock in share mode;
+        if v_more > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(l.entry) into v_over
+            from (
+                select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
+                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
+        end if;
+    end if;
+    call _queue_slot_settle(null, json_array(in_name), false, v_now);
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_semaphore, _queue_undo
+drop procedure if exists queue_semaphore;
+--;
+create procedure queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
+    comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a push, may be
+held at once, of whatever kinds. A message holds a slot of each that it names from its reserve until its ack, nack or
+move, or until its hold expires or its worker is reaped. A message that can''t have all of them waits in line, outside
+of the ready line, in state waiting. It has none while it waits, so two can''t block one another. When slots get free,
+those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits on. It can wait
+without an end where others always take what it lacks. It is woken in the transaction that ends the hold, or that
+gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever wants one of
+its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack of that hold still
+counts; a late queue_extend is lost unless there is room.
+in_name: its name, 1 to 100 characters.
+in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing more is delivered
+until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn''t
+there, all messages are read: those that are held and name it have slots from the beginning.
+Result: name and capacity, as they are now.
+Errors: PQ001 for name and capacity.
+Locks: the semaphore. All who take or give a slot of it wait for one another''s transactions: keep those short.
+Where the idea comes from: Chapman''s semaphores.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_semaphore(in_name, in_capacity);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_name as name, in_capacity as capacity;
 end;
 --;
 drop procedure if exists _queue_limited_until;
@@ -3741,873 +5427,8 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_ready;
---;
-create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
-    comment 'Whether a message of a kind may be taken.
-in_kind: the kind. in_now: the time of the call.
-out_ready: whether there is one; false also while the kind is paused or at its limits.
-Locks: that message, if there is one.
-differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again and again would be
-no waiting. It says nothing of the future: nobody listens here.'
-begin
-    declare v_found, v_until bigint;
-    declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_limit int;
-    declare v_rate decimal(30,6);
-    declare v_paused, v_slotted boolean default false;
-    declare continue handler for not found begin end;
-    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_slotted, v_limit, v_rate
-    from queue_kind k where k.p_kind = in_kind;
-    if coalesce(v_limit, v_rate) is not null then
-        call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
-    end if;
-    if not v_paused and v_until is null then
-        -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
-        select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now limit 1;
-        if v_found is not null then
-            set v_found = null;
-            select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
-            order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
-        end if;
-        if v_found is null then
-            select min(d.due_at) into v_found from delayed_queue d force index (delayed_queue_due)
-            where d.p_kind = in_kind and d.due_at between 0 and in_now;
-            if v_found is not null then
-                set v_found = null;
-                select d.entry into v_found from delayed_queue d force index (delayed_queue_due)
-                where d.p_kind = in_kind and d.due_at between 0 and in_now
-                order by d.due_at limit 1 for update skip locked;
-            end if;
-        end if;
-    end if;
-    if v_found is null and not v_paused and v_until is null then -- a reserve looks whether all is done
-        select min(d.group_name) into v_due from queue_group_due d;
-        if v_due is not null then
-            select min(l.entry) into v_found
-            from (
-                select 1 as entry
-                from queue_group_due d straight_join queue_group g force index (primary) on g.group_name = d.group_name
-                where in_kind in (g.then_kind, g.fail_kind) limit 1 for update /*!80000 of g */ skip locked) l;
-        end if;
-    end if;
-    set out_ready = v_found is not null;
-    if v_slotted and not v_paused and v_until is null and not out_ready then
-        call _queue_slot_ready(in_kind, in_now, out_ready);
-    end if;
-end;
---;
-drop procedure if exists _queue_ready_kind;
---;
-create procedure _queue_ready_kind(in in_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number int, out out_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The first of some kinds of which a message may be taken. What has landed in the inbox may be of any of them: a reserve of
-whatever kind takes it in.
-in_kinds: the kinds, each followed by the character NUL: to take JSON apart would cost more than to look. in_number: how many. out_kind: the
-kind; NULL: none.
-Locks: as _queue_ready; a row of the inbox, if there is one.
-differs: on PostgreSQL it is a part of queue_wait.'
-begin
-    declare v_now, v_landed bigint;
-    declare v_place int default 0;
-    declare v_ready, v_paused boolean default false;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    select min(i.id) into v_landed from queue_inbox i;
-    if v_landed is not null then
-        set v_landed = null; -- as in _queue_ready
-        select i.id into v_landed from queue_inbox i order by i.id limit 1 for update skip locked;
-    end if;
-    while not v_ready and v_place < in_number do
-        set v_place = v_place + 1,
-            v_kind = substring_index(substring_index(in_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4), -1);
-        if v_landed is null then
-            call _queue_ready(v_kind, v_now, v_ready);
-        else
-            set v_paused = false;
-            select k.paused into v_paused from queue_kind k where k.p_kind = v_kind;
-            set v_ready = not v_paused;
-        end if;
-    end while;
-    set out_kind = if(v_ready, v_kind, null);
-end;
---;
-drop procedure if exists _queue_wait_kinds;
---;
-create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    out out_number int, out out_lock varchar(64) character set utf8mb4)
-    comment 'What a wait needs of its kinds.
-in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that the one has who looks
-for all that wait for these kinds, in whatever order they name them.
-Errors: PQ001.
-differs: PostgreSQL has no need of it.'
-begin
-    declare v_kinds, v_sorted longtext character set utf8mb4;
-    declare v_place int default 0;
-    call _queue_check_kinds(in_kinds, v_kinds);
-    set out_kinds = '', out_number = json_length(v_kinds);
-    while v_place < out_number do
-        set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))), char(0 using utf8mb4)),
-            v_place = v_place + 1;
-    end while;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(k.kind) into v_sorted
-    from (
-        select distinct j.kind
-        from json_table(v_kinds, '$[*]' columns (kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-        order by j.kind limit 100) k;
-    set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
-end;
---;
-drop procedure if exists _queue_wait_end;
---;
-create procedure _queue_wait_end()
-    comment 'Gives back the lock of those who wait, where the session has it: at the end of a wait, and before one, because a wait that was
-stopped by KILL QUERY or a limit for statements has had no chance to.
-differs: PostgreSQL has no need of it.'
-begin
-    if @pyqueue_wait is not null then
-        do release_lock(@pyqueue_wait);
-        set @pyqueue_wait = null;
-    end if;
-end;
---;
-drop procedure if exists _queue_heartbeat;
---;
-create procedure _queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_alive boolean, out out_started bigint, out out_expires bigint, out out_reaps boolean)
-    comment 'queue_heartbeat without its transaction.
-in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the time of the call. out_alive, out_started, out_expires,
-out_reaps: what it answers.
-differs: on PostgreSQL it is a part of queue_heartbeat.'
-begin
-    declare v_looked, v_run bigint;
-    declare v_timeout decimal(30,6);
-    declare v_seconds decimal(20,6) default 30;
-    declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
-    declare v_session, v_stop, v_new_upkeep boolean;
-    declare v_upkeep boolean default true;
-    declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
-        left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
-    declare continue handler for not found begin end;
-    call _queue_check_key(in_worker, 'worker');
-    call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
-    call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
-    if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
-        call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
-    end if;
-    call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
-    call _queue_boolean(in_options, 'session', v_session);
-    call _queue_boolean(in_options, 'stop', v_stop);
-    call _queue_groups_due(in_now, v_looked);
-    call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
-    select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep, out_started
-    from queue_worker w where w.worker = in_worker for update;
-    set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = null,
-        out_started = coalesce(out_started, in_now);
-    if out_alive and v_session then
-        if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
-            do get_lock(v_lock, 0);
-        end if;
-    else
-        do release_lock(v_lock);
-        set v_lock = null;
-    end if;
-    if out_alive then
-        call _queue_server_run(v_run);
-        set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
-            v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
-            v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30), v_seconds),
-            v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true), v_upkeep),
-            out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
-        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep,
-            server_run)
-        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep, v_run)
-        on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = in_now, timeout_seconds = v_seconds,
-            session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
-            server_run = v_run;
-        select v_upkeep and count(*) < 2 into out_reaps from queue_worker w
-        where w.upkeep and (w.started_at < out_started or w.started_at = out_started and w.worker < in_worker)
-            and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                    coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
-    else
-        delete w from queue_worker w where w.worker = in_worker;
-    end if;
-end;
---;
-drop procedure if exists _queue_free;
---;
-create procedure _queue_free(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int,
-    out out_freed int, out out_done boolean)
-    comment 'Frees what a worker that is gone holds.
-in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the call. in_max: how
-many messages at the most. out_freed: how many those were. out_done: whether that was all.
-Locks: the messages, in the order of their entries; what others have locked is left for the next time.'
-begin
-    declare v_list, v_more longtext character set utf8mb4;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_place int default 0;
-    declare v_left int default in_max;
-    declare v_entry bigint;
-    declare v_last boolean default false;
-    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-        select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by q.p_key, q.p_kind;
-    if in_kinds is null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(h.entry) into v_list
-        from (select q.entry from delayed_queue q where q.reserved_by = in_worker and q.scheduled_at > in_now limit in_max) h;
-    end if;
-    while v_place < json_length(in_kinds) and v_left > 0 do
-        set v_kind = json_unquote(json_extract(in_kinds, concat('$[', v_place, ']'))), v_place = v_place + 1;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(h.entry) into v_more
-        from (
-            select q.entry from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = v_kind and q.ready_rank between -32768 and 32768 and q.reserved_by = in_worker
-                and q.scheduled_at > in_now limit v_left) h;
-        set v_list = if(v_list is null, v_more, json_merge_preserve(v_list, coalesce(v_more, '[]')));
-        set v_left = in_max - coalesce(json_length(v_list), 0);
-    end while;
-    select count(distinct j.entry) into v_left
-    from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j;
-    -- what was read may have changed since
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(l.entry), count(*) into v_list, out_freed
-    from (
-        select q.entry
-        from (select distinct j.entry from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
-            straight_join delayed_queue q force index (primary) on q.entry = d.entry
-        where q.reserved_by = in_worker and q.scheduled_at > in_now
-        order by d.entry limit 1000000000 for update /*!80000 of q */ skip locked) l;
-    set out_done = v_left < in_max and out_freed = v_left;
-    if out_freed > 0 then
-        insert into queue_count (id, p_kind, expired)
-        select uuid_short(), q.p_kind, count(*)
-        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        group by q.p_kind;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_last = true;
-                fetch c into v_entry;
-            end;
-            if v_last then
-                leave messages;
-            end if;
-            call _queue_free_one(v_entry, concat('worker ', in_worker, ' is gone'), in_now);
-        end loop;
-        close c;
-    end if;
-end;
---;
-drop procedure if exists _queue_free_one;
---;
-create procedure _queue_free_one(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
-    comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed onto it, or is dead where
-that was its last delivery.
-in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
-Locks: as _queue_bury where it dies.'
-begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_by varchar(200) character set utf8mb4;
-    declare v_errors, v_semaphores longtext character set utf8mb4;
-    declare v_attempts, v_max_attempts, v_most int;
-    declare v_none decimal(30,6);
-    declare v_pending boolean;
-    declare continue handler for not found begin end;
-    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores
-    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_semaphores
-    from delayed_queue q where q.entry = in_entry for update;
-    select coalesce(k.max_attempts, 2147483647) into v_most from queue_kind k where k.p_kind = v_kind;
-    if v_most is null then
-        call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
-    end if;
-    if v_attempts >= coalesce(v_max_attempts, v_most) then
-        call _queue_bury(in_entry, in_error, in_now);
-    elseif v_pending is not null then
-        call _queue_end(in_entry, null, null, in_now);
-    else
-        call _queue_add_error(v_errors, in_now, v_attempts, v_by, in_error, v_errors);
-        -- to the end of the line, as _queue_nack: where sessions keep bounds, its old place is seen by few
-        update delayed_queue q
-        set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
-            q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
-        where q.entry = in_entry;
-        call _queue_slot_note(in_entry, v_semaphores);
-    end if;
-end;
---;
-drop procedure if exists _queue_server_run;
---;
-create procedure _queue_server_run(out out_run bigint)
-    comment 'Names the run of the server: another one after a start, after a failover, and at another node of a cluster.
-out_run: a number, never 0: its id and when it started, with which UUID_SHORT() begins. That counts on in the bits behind, so that the name changes
-once in 16 million of its numbers, too.
-differs: the result is out_run.'
-begin
-    set out_run = 1 + (uuid_short() >> 24);
-end;
---;
-drop procedure if exists _queue_reap;
---;
-create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
-    comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last heartbeat is of another
-run of it, another node''s included, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
-in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and how many of its
-messages were freed.
-Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
-begin
-    declare v_left int default in_max;
-    declare v_freed int;
-    declare v_run bigint;
-    declare v_done boolean;
-    declare v_kinds, v_away longtext character set utf8mb4;
-    declare v_next, v_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_last varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    declare continue handler for not found begin end;
-    set out_reaped = '[]';
-    call _queue_server_run(v_run);
-    -- the server was away: whoever was there before has its timeout to come back
-    select json_arrayagg(o.worker) into v_away
-    from (select w.worker from queue_worker w where w.server_run not in (0, v_run) for update skip locked) o;
-    if v_away is not null then
-        update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            straight_join queue_worker w force index (primary) on w.worker = j.worker
-        set w.server_run = 0, w.session_lock = null, w.session_id = null, w.heartbeat_at = in_now;
-    end if;
-    workers: loop
-        set v_next = null, v_worker = null, v_kinds = null;
-        select w.worker into v_next from queue_worker w
-        where w.worker > v_last and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
-        order by w.worker limit 1;
-        if v_next is null or v_left <= 0 then
-            leave workers;
-        end if;
-        -- by now it may be back, or another may have freed what it held
-        select w.worker, w.kinds into v_worker, v_kinds from queue_worker w
-        where w.worker = v_next and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
-        for update skip locked;
-        if v_worker is not null then
-            call _queue_free(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
-            set v_left = v_left - v_freed, out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
-            if v_done then
-                delete w from queue_worker w where w.worker = v_worker;
-            end if;
-        end if;
-        set v_last = v_next;
-    end loop;
-end;
---;
-drop procedure if exists _queue_stage_remove;
---;
-create procedure _queue_stage_remove(in in_part bigint, in in_max bigint, out out_removed bigint)
-    comment 'Removes what was staged under a part, and the part once that is all.
-in_part: the part, locked. in_max: how many messages at the most.
-out_removed: how many messages.'
-begin
-    delete from queue_stage where queue_stage.part = in_part limit in_max;
-    set out_removed = row_count();
-    if out_removed < in_max then
-        delete p from queue_stage_part p where p.part = in_part;
-    end if;
-end;
---;
-drop procedure if exists _queue_stage_outdated;
---;
-create procedure _queue_stage_outdated(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Removes what an earlier run of a query has staged: nobody can publish it any more.
-in_query: the query. in_run: the run that is there now. NULL of either: nothing is removed.
-Locks: the parts; what others have locked is left.'
-begin
-    declare v_part, v_rows bigint;
-    declare continue handler for not found begin end;
-    parts: loop
-        set v_part = null;
-        select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
-        where p.query = in_query and p.run <> in_run limit 1 for update skip locked;
-        if v_part is null then
-            leave parts;
-        end if;
-        call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
-    end loop;
-end;
---;
-drop procedure if exists _queue_stage_prune;
---;
-create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
-which nothing came for a year.
-in_now: the time of the call. in_max: how many rows of each at the most.
-out_pruned: how many rows.
-Locks: the rows; what others have locked is left.'
-begin
-    declare v_part, v_rows bigint;
-    declare continue handler for not found begin end;
-    set out_pruned = 0;
-    parts: loop
-        set v_part = null;
-        select p.part into v_part from queue_stage_part p force index (queue_stage_part_begun)
-        where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
-        if v_part is null then
-            select p.part into v_part from queue_stage_part p
-            where p.query is not null and exists (select 1 from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
-            limit 1 for update skip locked;
-        end if;
-        if v_part is null or out_pruned >= in_max then
-            leave parts;
-        end if;
-        call _queue_stage_remove(v_part, in_max - out_pruned, v_rows);
-        set out_pruned = out_pruned + v_rows;
-    end loop;
-    if exists (select 1 from queue_stream_part p where p.begun_at <= in_now - 604800000000) then
-        delete from queue_stream_part where queue_stream_part.begun_at <= in_now - 604800000000 order by queue_stream_part.begun_at limit in_max;
-        set out_pruned = out_pruned + row_count();
-    end if;
-    if exists (select 1 from queue_stream_kept k where k.kept_at <= in_now - 604800000000) then
-        delete from queue_stream_kept where queue_stream_kept.kept_at <= in_now - 604800000000 order by queue_stream_kept.kept_at limit in_max;
-        set out_pruned = out_pruned + row_count();
-    end if;
-    if exists (select 1 from queue_stream_plan l where l.begun_at <= in_now - 604800000000) then
-        delete from queue_stream_plan where queue_stream_plan.begun_at <= in_now - 604800000000 order by queue_stream_plan.begun_at limit in_max;
-        set out_pruned = out_pruned + row_count();
-    end if;
-    if exists (select 1 from queue_stage_done d where d.done_at <= in_now - 31536000000000) then
-        delete from queue_stage_done where queue_stage_done.done_at <= in_now - 31536000000000 order by queue_stage_done.done_at limit in_max;
-        set out_pruned = out_pruned + row_count();
-    end if;
-end;
---;
-drop procedure if exists _queue_stage_put;
---;
-create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, out out_messages bigint)
-    comment 'Pushes what is staged and takes it out of the stage.
-in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-out_messages: how many messages they are, those whose keys are taken among them.
-Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
-Locks: the parts, in their order; else as queue_push_many.
-differs: messages of one time are delivered in the order of their keys.'
-begin
-    declare v_now, v_expected, v_shift bigint;
-    declare v_bad longtext character set utf8mb4;
-    declare v_found, v_special int;
-    if in_parts is not null then
-        call _queue_check_json(in_parts, 'PQ003', 'parts');
-    end if;
-    if in_parts is null or json_type(in_parts) <> 'ARRAY' then
-        call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
-    end if;
-    select min(j.one), sum(j.messages) into v_bad, v_expected from (
-        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$' and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
-        from json_table(in_parts, '$[*]' columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
-            messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
-    if v_bad is not null then
-        call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
-    end if;
-    select count(distinct l.part) into v_found from (
-        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part
-        order by p.part limit 1000000000 for update /*!80000 of p */) l;
-    if v_found <> json_length(in_parts) then
-        call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
-    end if;
-    -- what is as messages mostly are is pushed by one statement
-    select count(*), coalesce(sum((char_length(s.p_kind) between 1 and 95 and char_length(s.p_key) between 1 and 200
-        and locate(char(0), s.p_kind) = 0 and locate(char(0), s.p_key) = 0
-        and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
-            or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
-        and if(s.payload_bytes is not null, s.payload is null,
-            if(length(s.payload) > 65535 or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
-                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31) -- MySQL reads 100 levels
-            and (locate('\\', s.payload) = 0
-                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
-        and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
-            and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
-                json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
-            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
-        and coalesce(s.priority between -32768 and 32767, true)
-        and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
-            s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
-        and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
-        and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
-        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
-    into out_messages, v_special
-    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
-        left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
-    if out_messages <> coalesce(v_expected, 0) then
-        call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
-    end if;
-    if v_special then
-        call _queue_stage_put_each(in_parts);
-    else
-        call queue_now(v_now);
-        call _queue_epoch(v_shift);
-        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
-            o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
-            if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
-        from (
-            select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
-            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
-            order by s.p_key, s.p_kind, s.id limit 1000000000) o
-            straight_join queue_stage m force index (primary) on m.id = o.id
-            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
-        where q.entry is null
-        on duplicate key update entry = delayed_queue.entry;
-    end if;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part;
-end;
---;
-drop procedure if exists _queue_stage_put_each;
---;
-create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
-    comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong, or is of a kind with
-a shape or a memory of keys; and where its JSON takes more than a glance.
-in_parts: those of queue_stage_publish, locked.
-Errors: those of queue_push, naming the key; then the call has to be undone.
-Locks: as queue_push.
-differs: on PostgreSQL the trigger of queue_inbox does it.'
-begin
-    declare v_done boolean default false;
-    declare v_id bigint;
-    declare v_kind, v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers longtext character set utf8mb4;
-    declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts int;
-    declare v_delay decimal(30,6);
-    declare v_at bigint;
-    declare v_error varchar(128) character set utf8mb4;
-    declare v_state char(5) character set utf8mb4;
-    declare v_number int;
-    declare c cursor for
-        select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
-        order by s.p_key, s.p_kind, s.id;
-    declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
-        get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
-        set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error), 128);
-        case v_number
-            when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
-            when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
-            else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
-        end case;
-    end;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_id;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at, s.attempts,
-            s.max_attempts
-        into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
-        from queue_stage s where s.id = v_id;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_check_batch;
---;
-create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
-    comment 'Refuses what can''t be a batch of a query.
-in_name: what the query is called in the message. in_query: the query. in_batch: the number of the batch.
-Errors: PQ001.'
-begin
-    call _queue_check_key(in_query, in_name);
-    if in_batch >= 0 is not true then
-        call _queue_fail('PQ001', 'batch', in_batch, 'must be 0 or more');
-    end if;
-end;
---;
-drop procedure if exists _queue_batch_done;
---;
-create procedure _queue_batch_done(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_now bigint, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_new boolean)
-    comment 'Notes that a batch of a query is done, in the transaction that does it.
-in_query: the query. in_batch: its number; they only go up. in_now: the time of the call. in_run, in_job: what runs the query, and the
-write that does the batch; NULL where nobody says.
-Result: whether it wasn''t done before.
-Errors: PQ004 where another write of the same run has done it: that is no replay, and what this one has would be lost.
-Locks: the row of the query, so that of two who do the same batch the second waits and finds it done.
-differs: the result is a parameter, out_new.'
-begin
-    declare v_batch bigint;
-    declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    insert into queue_stage_done (query, batch, done_at) values (in_query, -1, in_now)
-    on duplicate key update query = queue_stage_done.query;
-    select d.batch, d.run, d.job into v_batch, v_run, v_job from queue_stage_done d where d.query = in_query for update;
-    set out_new = v_batch < in_batch;
-    if out_new then
-        update queue_stage_done d set d.batch = in_batch, d.run = left(in_run, 200), d.job = left(in_job, 200), d.done_at = in_now
-        where d.query = in_query;
-    elseif v_batch = in_batch and v_run = in_run and v_job <> in_job then
-        call _queue_fail('PQ004', 'batch', in_batch, 'must be ended by one write: another one of this run has ended it');
-    end if;
-end;
---;
-drop procedure if exists _queue_stream_held;
---;
-create procedure _queue_stream_held(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_batch bigint, out out_list longtext character set utf8mb4, out out_number int)
-    comment 'What a read, or all reads of a batch, were handed out.
-in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
-out_list: a JSON array of [entry, secret], in the order of the entries. out_number: how many.'
-begin
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select coalesce(json_arrayagg(json_array(s.entry, s.secret)), '[]'), count(*) into out_list, out_number
-    from (
-        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret
-        from (
-            select p.receipts from queue_stream_part p where p.source = in_source
-            union all
-            select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch) h
-            straight_join json_table(h.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) r
-        order by 1 limit 1000000000) s;
-end;
---;
-drop procedure if exists _queue_stream_trim;
---;
-create procedure _queue_stream_trim(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_batch bigint, out out_lost bigint)
-    comment 'Forgets the receipts of a read, or of all reads of a batch, that somebody else''s delivery or an end has made void.
-in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
-Result: how many.
-Locks: the parts in which something was lost.
-differs: the result is a parameter, out_lost.'
-begin
-    declare v_done boolean default false;
-    declare v_source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_part int;
-    declare v_old, v_list, v_receipts longtext character set utf8mb4;
-    declare c cursor for
-        select p.source, p.part, p.receipts from queue_stream_part p where p.source = in_source
-        union all
-        select p.source, p.part, p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch;
-    set out_lost = 0;
-    open c;
-    parts: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_source, v_part, v_old;
-        end;
-        if v_done then
-            leave parts;
-        end if;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
-        from (
-            select r.receipt
-            from json_table(v_old, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-                straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
-            where q.reserved_by is not null
-            order by r.place limit 1000000000) s;
-        if json_length(v_receipts) < json_length(v_old) then
-            set out_lost = out_lost + json_length(v_old) - json_length(v_receipts);
-            update queue_stream_part p set p.receipts = v_receipts where p.source = v_source and p.part = v_part;
-        end if;
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_stream_fail;
---;
-create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint, out out_failed bigint)
-    comment 'Gives back what failed of a batch.
-in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
-out_failed: how many.
-Errors: PQ002, PQ005.
-Locks: as _queue_nack.'
-begin
-    declare v_done boolean default false;
-    declare v_bad, v_options longtext character set utf8mb4;
-    declare v_entry bigint;
-    declare v_secret binary(16);
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-        select q.entry, q.secret, r.options
-        from (
-            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry, right(f.receipt, 32) as secret,
-                json_remove(f.one, '$.receipt') as options
-            from json_table(in_failed, '$[*]' columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
-            limit 1000000000) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        order by q.p_key, q.p_kind;
-    if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
-        select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT') then
-        call _queue_fail('PQ002', 'failed', in_failed, 'must be a JSON array of {receipt, and options of queue_nack}');
-    end if;
-    select min(concat('r', coalesce(f.receipt, 'null'))) into v_bad
-    from json_table(in_failed, '$[*]' columns (receipt longtext character set utf8mb4 path '$.receipt')) f
-    where f.receipt is null or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
-    if v_bad is not null then
-        call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
-    end if;
-    set out_failed = 0;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_secret, v_options;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        call _queue_check_nack(v_options);
-        call _queue_nack(v_entry, v_secret, v_options, in_now, v_outcome);
-        set out_failed = out_failed + (v_outcome <> 'lost');
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_stream_reserve;
---;
-create procedure _queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
-    in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
-    comment 'queue_stream_reserve without its transaction.
-The parameters and the errors are those of queue_stream_reserve. out_source: the read. out_list: what the
-part holds: a JSON array of [entry, secret, place]; NULL: the batch is committed.
-differs: on PostgreSQL it is a part of queue_stream_reserve.'
-begin
-    declare v_now, v_entry, v_plan, v_newest bigint;
-    declare v_number int;
-    declare v_sealed, v_follows, v_new boolean default false;
-    declare v_options, v_receipts, v_entries longtext character set utf8mb4;
-    declare v_seed varchar(64) character set ascii;
-    declare continue handler for not found begin end;
-    call _queue_check_batch('stream', in_stream, in_batch);
-    if in_part >= 0 is not true then
-        call _queue_fail('PQ001', 'part', in_part, 'must be 0 or more');
-    end if;
-    if json_type(if(json_valid(in_options), in_options, 'null')) = 'OBJECT' then
-        call _queue_text(in_options, 'source', out_source);
-        call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
-        call _queue_boolean(in_options, 'follows', v_follows);
-        set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
-    else
-        set v_options = in_options;
-    end if;
-    set out_source = coalesce(out_source, concat(in_stream, '/', in_batch));
-    if char_length(out_source) between 1 and 230 is not true then
-        call _queue_fail('PQ002', 'source', out_source, 'must have 1 to 230 characters');
-    end if;
-    call queue_now(v_now);
-    set out_list = null;
-    if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
-        if v_plan is not null then
-            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = out_source lock in share mode;
-            if not v_newest <=> v_plan then
-                call _queue_fail('PQ004', 'plan', v_plan, 'must be the newest of its source: another run reads it now');
-            end if;
-        end if;
-        if not v_sealed and (coalesce(v_follows, false) = false or exists (
-            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
-            insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
-            values (out_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
-            on duplicate key update part = queue_stream_part.part;
-            select p.receipts is null into v_new from queue_stream_part p where p.source = out_source and p.part = in_part for update;
-        end if;
-        if v_new then
-            call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages, v_options,
-                v_entry, v_entries, v_seed);
-            set v_entries = coalesce(v_entries, json_array(v_entry + 0));
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
-            from (
-                select concat(q.entry, '-', lower(hex(q.secret))) as receipt
-                from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                order by j.place limit 1000000000) s;
-            update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
-            where p.source = out_source and p.part = in_part;
-        else
-            -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
-            select p.receipts into v_receipts from queue_stream_part p where p.source = out_source and p.part = in_part;
-        end if;
-        call _queue_receipts(coalesce(v_receipts, '[]'), out_list, v_number);
-    end if;
-end;
---;
-drop procedure if exists _queue_stream_commit;
---;
-create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4,
-    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint)
-    comment 'queue_stream_commit without its transaction.
-in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t committed before.
-out_acked, out_failed, out_lost, out_published: its result.'
-begin
-    declare v_now bigint;
-    declare v_whole, v_keep, v_done boolean default false;
-    declare v_number int;
-    declare v_list, v_receipts longtext character set utf8mb4;
-    declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_outcomes longtext character set ascii;
-    declare c cursor for
-        select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
-    call _queue_check_batch('stream', in_stream, in_batch);
-    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job', 'options');
-    call _queue_boolean(in_options, 'whole', v_whole);
-    call _queue_boolean(in_options, 'keep', v_keep);
-    call queue_now(v_now);
-    call _queue_text(in_options, 'run', v_run);
-    call _queue_text(in_options, 'job', v_job);
-    call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, out_new);
-    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0;
-    if out_new then
-        call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
-        call _queue_lock(v_list);
-        if v_keep then
-            insert into queue_stream_kept
-            select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
-                q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
-            from queue_stream_part p
-                straight_join json_table(p.receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-                straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
-            where p.stream = in_stream and p.batch = in_batch;
-        end if;
-        delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
-        if json_contains_path(in_options, 'one', '$.parts') then
-            call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
-        end if;
-        if json_contains_path(in_options, 'one', '$.failed') then
-            call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, out_failed);
-        end if;
-        open c;
-        parts: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_receipts;
-            end;
-            if v_done then
-                leave parts;
-            end if;
-            call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
-            set out_acked = out_acked + char_length(replace(v_outcomes, 'l', ''));
-        end loop;
-        close c;
-        set out_lost = v_number - out_acked - out_failed;
-        if v_whole and out_lost > 0 then
-            call _queue_fail('PQ004', 'batch', in_batch, concat(out_lost, ' of its messages are no longer held for it'));
-        end if;
-        delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
-        where p.stream = in_stream and p.batch <= in_batch;
-        delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
-    end if;
-end;
---;
+-- calls: _queue_integer, _queue_number, queue_now
+-- changes: delayed_queue, queue_bucket, queue_kind, queue_place
 drop procedure if exists _queue_define_limits;
 --;
 create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
@@ -4658,6 +5479,7 @@ begin
     end if;
 end;
 --;
+-- changes: delayed_queue
 drop procedure if exists _queue_slots_free;
 --;
 create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii, in in_now bigint,
@@ -4711,6 +5533,8 @@ begin
             where q.entry = r.entry and q.secret = unhex(r.secret) and (q.scheduled_at > in_now or q.reserved_by is not null));
 end;
 --;
+-- calls: _queue_slots_free
+-- changes: queue_place
 drop procedure if exists _queue_slots;
 --;
 create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int, in in_now bigint,
@@ -4771,6 +5595,7 @@ begin
     end if;
 end;
 --;
+-- changes: queue_place
 drop procedure if exists _queue_claim;
 --;
 create procedure _queue_claim(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
@@ -4802,6 +5627,7 @@ begin
     end if;
 end;
 --;
+-- changes: queue_bucket
 drop procedure if exists _queue_lease;
 --;
 create procedure _queue_lease(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int, in in_now bigint,
@@ -4845,6 +5671,7 @@ begin
     end loop;
 end;
 --;
+-- calls: _queue_lease, _queue_permit_used, _queue_slots
 drop procedure if exists _queue_permit;
 --;
 create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint,
@@ -4853,8 +5680,8 @@ create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. out_max: how many are
 wanted; answers how many may be taken. out_slots: the places for them. out_tokens: how many tokens were taken, from out_part of the bucket.
 Locks: as _queue_lease and _queue_slots.
-@pyqueue_places, by kind, as in @pyqueue_bounds: the place that the session had last, which is free once it has acked.
-differs: on PostgreSQL the tokens are those of _queue_tokens, and a session keeps some for a while; here it could write down any number of them.'
+@pyqueue_places, by kind, as in @pyqueue_cursors: the place that the session had last, which is free once it has acked.
+differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down any number of them.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_places, v_path);
@@ -4874,6 +5701,7 @@ begin
     end if;
 end;
 --;
+-- changes: queue_bucket
 drop procedure if exists _queue_permit_used;
 --;
 create procedure _queue_permit_used(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_number int,
@@ -4892,156 +5720,2046 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_use;
+-- calls: _queue_fail
+drop procedure if exists _queue_route;
 --;
-create procedure _queue_use(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_expires decimal(20,6), in in_now bigint)
-    comment 'Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are past it.
-in_kind: the kind. in_expires: its expires_seconds. in_now: the time of the call.
-Locks: none that anybody waits for.'
+create procedure _queue_route(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_route longtext character set utf8mb4)
+    comment 'The route of a push, checked.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no batch.
+Result: the kinds it goes to, an array; NULL: none.
+Errors: PQ002.
+differs: the result is out_route.'
 begin
-    declare v_used bigint;
-    declare v_old longtext character set utf8mb4;
-    select max(u.used_at) into v_used from queue_use u where u.p_kind = in_kind;
-    if coalesce(v_used <= in_now - in_expires * 250000, true) then
-        insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);
+    declare v_bad int default 0;
+    set out_route = json_extract(if(json_contains_path(in_message, 'one', '$.route'), in_message, in_options), '$.route');
+    if json_type(out_route) = 'NULL' then
+        set out_route = null;
+    elseif json_type(out_route) = 'ARRAY' then
+        select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
+        where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
+    end if;
+    if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
+        call _queue_fail('PQ002', 'route', out_route, 'must be an array of at most 32 kinds of 1 to 95 characters');
+    elseif json_length(out_route) = 0 then
+        set out_route = null;
+    end if;
+end;
+--;
+-- changes: delayed_queue, queue_group_member
+drop procedure if exists _queue_follow;
+--;
+create procedure _queue_follow(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_route longtext character set utf8mb4, in in_member bigint)
+    comment 'A new entry goes the way of the old one: has its route, and is the member that it was.
+in_kind, in_key: the new one. in_route, in_member: those of the old one.
+differs: a row can''t be a parameter here.'
+begin
+    declare v_entry bigint;
+    select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+    update delayed_queue q set q.route = in_route, q.member = in_member where q.entry = v_entry;
+    update queue_group_member m set m.entry = v_entry, m.error = null where m.member = in_member and m.done_at is null;
+end;
+--;
+drop procedure if exists _queue_group_check;
+--;
+create procedure _queue_group_check(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
+    comment 'Finishes a group where all is done, or where it has failed: pushes what follows it.
+in_group: the group. in_now: the time of the call.
+Locks: the group, and where it finishes the message that has the key of the continuation.'
+finishing: begin
+    declare v_closed, v_fails, v_failed boolean;
+    declare v_open, v_dead, v_members, v_expected, v_delay, v_at bigint;
+    declare v_kind, v_fail_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_results longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare continue handler for not found begin end;
+    select g.closed, g.on_dead = 'fail', g.expected, g.then_kind, g.fail_kind, g.then_key, g.then_payload, g.then_priority, g.then_delay
+    into v_closed, v_fails, v_expected, v_kind, v_fail_kind, v_key, v_payload, v_priority, v_delay
+    from queue_group g where g.group_name = in_group and g.finished_at is null for update;
+    if v_closed is null then
+        leave finishing;
+    end if;
+    select count(*), count(*) - count(m.done_at), count(if(m.outcome = 'dead', 1, null)) into v_members, v_open, v_dead
+    from queue_group_member m force index (queue_group_member_group) where m.group_name = in_group;
+    set v_failed = v_fails and v_dead > 0;
+    if not v_failed and (v_open > 0 or not (v_closed or coalesce(v_expected <= v_members, false))) then
+        -- of two nodes of a cluster that look at the same time, one is to look again
+        update queue_group g set g.turn = g.turn + 1 where g.group_name = in_group;
+        leave finishing;
+    end if;
+    update queue_group g set g.finished_at = in_now, g.failed = v_failed, g.forget_at = in_now + g.keep_seconds * 1000000
+    where g.group_name = in_group;
+    delete s from queue_group_slot s where s.group_name = in_group;
+    set v_kind = if(v_failed, v_fail_kind, v_kind);
+    if v_kind is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.id) into v_old
+        select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
+            if(r.result is null, '{}', concat('{"result": ', r.result, '}')), if(r.error is null, '{}', json_object('error', r.error))))
+        into v_results
         from (
-            select u.id from queue_use u force index (queue_use_newest)
-            where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000
-            order by u.used_at limit 100 for update skip locked) o;
-        if v_old is not null then
+            select m.p_kind, m.p_key, m.outcome, m.result, m.error
+            from queue_group_member m force index (queue_group_member_group)
+            where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
+        set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'), concat('{"results": ', coalesce(v_results, '[]'), '}'));
+        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null, 'replace', v_at, v_outcome);
+        if v_outcome in ('created', 'replaced') then
+            call _queue_index(null, v_kind, v_key);
+        end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, 'replace', in_now);
+    end if;
+end;
+--;
+-- changes: queue_group_due
+drop procedure if exists _queue_group_note;
+--;
+create procedure _queue_group_note(in in_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Notes that a group has to be looked at once this transaction has ended, where its snapshot can''t see who else has ended a member, or
+closed the group: see _queue_groups_due.
+in_group: the group.
+Locks: none.
+differs: in each transaction of the caller''s, whose level nobody can read.'
+begin
+    if not @pyqueue_own then
+        insert into queue_group_due (group_name, writer, id) values (in_group, connection_id(), uuid_short())
+        on duplicate key update id = uuid_short();
+    end if;
+end;
+--;
+-- calls: _queue_group_check
+-- changes: queue_group_due
+drop procedure if exists _queue_groups_due;
+--;
+create procedure _queue_groups_due(in in_now bigint, out out_looked bigint)
+    comment 'Finishes groups whose last members ended in transactions that couldn''t see one another: what whoever reserves, polls, beats, reaps or prunes does by
+the way.
+in_now: the time of the call.
+Result: how many notes went.
+Locks: the groups that finish, what others have locked is left; then as _queue_group_check.
+differs: the result is out_looked.'
+begin
+    declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_there, v_open int;
+    declare v_rounds int default 0;
+    declare v_finished_at bigint;
+    declare v_notes longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    set out_looked = 0;
+    select min(d.group_name) into v_group from queue_group_due d;
+    while v_group is not null and v_rounds < 1000 do
+        set v_found = null, v_finished_at = null;
+        -- what this transaction can see; what comes meanwhile is for the next
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d where d.group_name = v_group;
+        set v_open = 0;
+        if not @pyqueue_own then -- a lock would last as long as the caller's transaction
+            select count(*) into v_open
+            from (
+                select m.member from queue_group_member m force index (queue_group_member_open)
+                where m.group_name = v_group and m.done_at is null limit 1) o;
+        end if;
+        if v_open = 0 then
+            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_group for update skip locked;
+        end if;
+        select count(*) into v_there from queue_group g where g.group_name = v_group;
+        if v_found is not null or v_there = 0 then
+            if v_found is not null and v_finished_at is null then
+                call _queue_group_check(v_group, in_now);
+                select g.finished_at into v_finished_at from queue_group g where g.group_name = v_group;
+            end if;
+            -- of its own session one may be of this transaction, which may have to leave it to those that come after it
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(l.writer) into v_notes
+            from (
+                select d.writer
+                from json_table(v_notes, '$[*]' columns (writer bigint path '$[0]', id bigint path '$[1]')) j
+                    straight_join queue_group_due d force index (primary)
+                    on d.group_name = v_group and d.writer = j.writer and d.id = j.id
+                where @pyqueue_own or v_there = 0 or v_finished_at is not null or d.writer <> connection_id()
+                limit 1000000000 for update /*!80000 of d */ skip locked) l;
             /*M!100600 set statement sql_safe_updates = 0 for */
-            delete u from json_table(v_old, '$[*]' columns (id bigint unsigned path '$')) j
-                straight_join queue_use u force index (primary) on u.id = j.id;
+            delete d from json_table(coalesce(v_notes, '[]'), '$[*]' columns (writer bigint path '$')) j
+                straight_join queue_group_due d force index (primary) on d.group_name = v_group and d.writer = j.writer;
+            set out_looked = out_looked + coalesce(json_length(v_notes), 0), v_rounds = v_rounds + 1;
+        end if;
+        select min(d.group_name) into v_group from queue_group_due d where d.group_name > v_group;
+    end while;
+end;
+--;
+-- calls: _queue_group_check, _queue_group_note
+-- changes: queue_group_member
+drop procedure if exists _queue_members_end;
+--;
+create procedure _queue_members_end(in in_members longtext character set utf8mb4, in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
+    comment 'Members of groups are done; the last one of a group has it finish.
+in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
+of them, NULL: none. in_now: the time of the call.
+A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
+Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
+_queue_group_check, in the order of the groups'' names.
+differs: in_members is a JSON array.'
+begin
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_slots longtext character set utf8mb4;
+    declare v_done boolean default false;
+    declare c cursor for
+        select distinct d.group_name
+        from (
+            select distinct m.group_name, m.slot
+            from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+                straight_join queue_group_member m force index (primary) on m.member = j.member) d
+        where in_outcome = 'dead' or not exists (
+            select o.member from queue_group_member o force index (queue_group_member_open)
+            where o.group_name = d.group_name and o.slot = d.slot and o.done_at is null)
+        order by d.group_name;
+    declare n cursor for
+        select distinct m.group_name
+        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+            straight_join queue_group_member m force index (primary) on m.member = j.member
+        where not @pyqueue_own;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(d.slot, d.group_name)) into v_slots
+    from (
+        select distinct m.slot, m.group_name
+        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+            straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
+        order by m.slot, m.group_name limit 1000000000) d;
+    -- written to, because another node of a cluster doesn't see what is only locked
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(coalesce(v_slots, '[]'), '$[*]' columns (slot smallint path '$[0]',
+            group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+        straight_join queue_group_slot s force index (primary) on s.group_name = j.group_name and s.slot = j.slot
+    set s.turn = s.turn + 1;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(in_members, '$[*]' columns (member bigint path '$')) j
+        straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
+    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result, m.error = if(in_outcome = 'dead', m.error, null);
+    open n;
+    notes: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch n into v_name;
+        end;
+        if v_done then
+            leave notes;
+        end if;
+        call _queue_group_note(v_name);
+    end loop;
+    close n;
+    set v_done = false;
+    open c;
+    names: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_name;
+        end;
+        if v_done then
+            leave names;
+        end if;
+        call _queue_group_check(v_name, in_now);
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_members_end
+-- changes: queue_group_member
+drop procedure if exists _queue_members_dead;
+--;
+create procedure _queue_members_dead(in in_member bigint, in in_letter bigint, in in_error longtext character set utf8mb4, in in_now bigint)
+    comment 'A member of a group has died: what that means for a group is its option on_dead.
+in_member, in_letter: the member, and the entry of its dead letter. in_error: why. in_now: the time of the call.
+Locks: as _queue_members_end.
+differs: one member, as _queue_bury.'
+begin
+    declare v_ends int;
+    update queue_group_member m set m.entry = in_letter, m.error = in_error where m.member = in_member and m.done_at is null;
+    select count(*) into v_ends from queue_group_member m join queue_group g on g.group_name = m.group_name
+    where m.member = in_member and m.done_at is null and g.on_dead <> 'wait';
+    if v_ends > 0 then
+        call _queue_members_end(json_array(in_member + 0), 'dead', null, in_now);
+    end if;
+end;
+--;
+-- calls: _queue_fail
+-- changes: delayed_queue, queue_group_member
+drop procedure if exists _queue_enrol;
+--;
+create procedure _queue_enrol(in in_list longtext character set utf8mb4)
+    comment 'Makes messages members of groups.
+in_list: a JSON array of arrays: a group, and the entry of a message, just put in; NULL: none.
+Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
+Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one that is
+finishing.
+differs: one list in place of two arrays.'
+begin
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_finished_at bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) j order by j.name;
+    declare continue handler for not found set v_done = true;
+    set in_list = coalesce(in_list, '[]');
+    open c;
+    names: loop
+        fetch c into v_name;
+        if v_done then
+            leave names;
+        end if;
+        set v_found = null;
+        select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_name lock in share mode;
+        set v_done = false;
+        if v_found is null then
+            call _queue_fail('PQ002', 'group', v_name, 'must be there: queue_group makes it');
+        elseif v_finished_at is not null then
+            call _queue_fail('PQ004', 'group', v_name, 'takes in nothing, it has finished');
+        end if;
+    end loop;
+    close c;
+    insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
+    select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
+    from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', entry bigint path '$[1]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(in_list, '$[*]' columns (entry bigint path '$[1]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    set q.member = q.entry;
+end;
+--;
+-- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
+--     _queue_fail, _queue_integer, _queue_number, _queue_text
+drop procedure if exists _queue_group_options;
+--;
+create procedure _queue_group_options(in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_close boolean, out out_members bigint,
+    out out_on_dead longtext character set utf8mb4, out out_fail_kind longtext character set utf8mb4, out out_key longtext character set utf8mb4, out out_priority bigint, out out_delay_seconds decimal(30,6),
+    out out_keep_seconds decimal(30,6))
+    comment 'Refuses what queue_group doesn''t know.
+in_then_kind, in_then_payload, in_options: those of queue_group.
+Errors: PQ001, PQ002, PQ003.
+differs: it answers the options, each NULL where it isn''t given.'
+begin
+    if in_then_kind is not null then
+        call _queue_check_kind(in_then_kind, 95, 'then_kind');
+    end if;
+    if in_then_payload is not null then
+        call _queue_check_payload(in_then_payload, 'then_payload');
+        if json_type(in_then_payload) <> 'OBJECT' then
+            call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
+        end if;
+    end if;
+    if in_options is not null then
+        call _queue_check_options(in_options, 'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
+        call _queue_boolean(in_options, 'close', out_close);
+        call _queue_integer(in_options, 'members', 0, 1000000000, out_members);
+        call _queue_text(in_options, 'on_dead', out_on_dead);
+        if out_on_dead not in ('wait', 'report', 'fail') then
+            call _queue_fail('PQ002', 'on_dead', out_on_dead, 'must be wait, report or fail');
+        end if;
+        call _queue_text(in_options, 'fail_kind', out_fail_kind);
+        if out_fail_kind is not null then
+            call _queue_check_kind(out_fail_kind, 95, 'fail_kind');
+        end if;
+        call _queue_text(in_options, 'key', out_key);
+        if out_key is not null then
+            call _queue_check_key(left(out_key, 201), 'key');
+        end if;
+        call _queue_integer(in_options, 'priority', -32768, 32767, out_priority);
+        call _queue_number(in_options, 'delay_seconds', 0, 31536000, out_delay_seconds);
+        call _queue_number(in_options, 'keep_seconds', 0, 3153600000, out_keep_seconds);
+    end if;
+end;
+--;
+-- calls: _queue_group_check, _queue_members_end
+-- changes: queue_group, queue_group_member
+drop procedure if exists _queue_prune_groups;
+--;
+create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
+    comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has gone without an ack,
+and finishes those where nobody saw that all is done: those first that it has not looked at for longest.
+in_now: the time of the call. in_max: how many rows to look at, of each sort.
+Result: how many were forgotten.
+Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.
+differs: the result is out_pruned.'
+begin
+    declare v_name, v_locked varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_from, v_rows, v_last, v_open bigint;
+    declare v_left bigint default in_max;
+    declare v_gone longtext character set utf8mb4;
+    declare v_done boolean default false;
+    declare v_past cursor for
+        select g.group_name from queue_group g force index (queue_group_forget)
+        where g.forget_at <= in_now order by g.forget_at limit in_max;
+    declare v_open_ones cursor for
+        select g.group_name, g.checked_to from queue_group g force index (queue_group_checked)
+        where g.finished_at is null order by g.checked_at limit in_max;
+    declare continue handler for not found set v_done = true;
+    set out_pruned = 0;
+    open v_past;
+    past: loop
+        fetch v_past into v_name;
+        if v_done or out_pruned >= in_max then
+            leave past;
+        end if;
+        set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
+        select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
+        if v_locked is not null then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(o.member), count(*) into v_gone, v_rows
+            from (select m.member from queue_group_member m force index (queue_group_member_group)
+                where m.group_name = v_name limit v_left) o;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
+                straight_join queue_group_member m force index (primary) on m.member = j.member;
+            set out_pruned = out_pruned + v_rows;
+            if v_rows < v_left then
+                delete g from queue_group g where g.group_name = v_name;
+                set out_pruned = out_pruned + 1;
+            end if;
+        end if;
+        set v_done = false;
+    end loop;
+    close v_past;
+    set v_left = in_max, v_done = false;
+    open v_open_ones;
+    names: loop
+        fetch v_open_ones into v_name, v_from;
+        if v_done or v_left <= 0 then
+            leave names;
+        end if;
+        set v_gone = null;
+        select count(*), max(o.member) into v_rows, v_last
+        from (select m.member from queue_group_member m force index (queue_group_member_group)
+            where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(m.member) into v_gone
+        from queue_group_member m force index (queue_group_member_group) left join delayed_queue q force index (primary) on q.entry = m.entry
+        where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null and q.entry is null;
+        if v_gone is not null then
+            call _queue_members_end(v_gone, 'gone', null, in_now);
+        end if;
+        select count(*) into v_open from (
+            select 1 from queue_group_member m force index (queue_group_member_open)
+            where m.group_name = v_name and m.done_at is null limit 1) o;
+        if v_open = 0 then
+            call _queue_group_check(v_name, in_now);
+        end if;
+        set v_locked = null;
+        select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
+        if v_locked is not null then
+            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0 else v_last end
+            where g.group_name = v_name;
+        end if;
+        set v_left = v_left - greatest(v_rows, 1), v_done = false;
+    end loop;
+    close v_open_ones;
+end;
+--;
+-- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
+--     queue_group, queue_now
+-- changes: queue_group, queue_group_slot
+drop procedure if exists _queue_group;
+--;
+create procedure _queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
+    comment 'queue_group without its transaction and its result.
+in_group, in_then_kind, in_then_payload, in_options, the errors and the locks: those of queue_group.
+differs: on PostgreSQL it is a part of queue_group.'
+begin
+    declare v_now, v_new, v_expected, v_priority, v_finished_at bigint;
+    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_delay, v_keep decimal(30,6);
+    declare v_close boolean;
+    declare v_dead longtext character set utf8mb4;
+    declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    call queue_now(v_now);
+    call _queue_check_kind(in_group, 100, 'group');
+    call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind, v_key, v_priority,
+        v_delay, v_keep);
+    if in_then_kind is not null then
+        insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
+        values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
+        on duplicate key update group_name = queue_group.group_name;
+    end if;
+    select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = in_group for update;
+    if v_found is null then
+        call _queue_check_kind(in_then_kind, 95, 'then_kind');
+    elseif v_finished_at is null then
+        select count(*) = 0 into v_new from queue_group_slot s where s.group_name = in_group;
+        if v_new then
+            insert into queue_group_slot (group_name, slot)
+            select in_group, a.n * 8 + b.n
+            from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
+                join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
+            order by 2;
+        end if;
+        update queue_group g
+        set g.then_kind = coalesce(in_then_kind, g.then_kind), g.then_payload = coalesce(in_then_payload, g.then_payload),
+            g.then_key = coalesce(v_key, g.then_key), g.on_dead = coalesce(v_on_dead, g.on_dead),
+            g.then_priority = coalesce(v_priority, g.then_priority), g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
+            g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
+            g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
+        where g.group_name = in_group;
+        if v_on_dead <> 'wait' then -- of those that have died, too
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(m.member) into v_dead
+            from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
+            where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
+            if v_dead is not null then
+                call _queue_members_end(v_dead, 'dead', null, v_now);
+            end if;
+        end if;
+        call _queue_group_note(in_group);
+        call _queue_group_check(in_group, v_now);
+    end if;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_group, _queue_undo
+drop procedure if exists queue_group;
+--;
+create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
+    comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one more
+message, once: the continuation. Messages become members by option group of a push. A member is done when it is acked,
+or at the end of its route.
+in_group: its name, 1 to 100 characters.
+in_then_kind: the kind of the continuation, 1 to 95 characters; NULL: as it was.
+in_then_payload: a JSON object; NULL: as it was, at first {}. The results are put into it as results: an array, in the
+order of the pushes, of {kind, key, outcome, result, error}. kind and key are those of the push, result is what the
+ack gave. All together are one payload: 10000 results of 1 kB are 10 MB, and MySQL and MariaDB want max_allowed_packet
+to be as large.
+in_options: each is kept where it isn''t given again.
+- close: says that all members are known. Allowed: true, false. Default: false.
+- members: how many members there will be. Allowed: 0 to 1000000000. Default: not known.
+- on_dead: what a dead member does. wait: the group waits until that is redriven and acked, or acked as a dead letter.
+  report: the member is done, and its error is with the results. fail: the group has failed at once. Allowed: wait,
+  report, fail. Default: wait.
+- fail_kind: where the continuation of a group that has failed goes, with the results so far. Allowed: a kind, 1 to 95
+  characters. Default: nothing is pushed.
+- key: the key of the continuation. Where it is taken, that message is replaced as by a push with on_duplicate.
+  Allowed: 1 to 200 characters. Default: the name of the group.
+- priority: the priority of the continuation. Allowed: -32768 to 32767. Default: 0.
+- delay_seconds: how long the continuation waits. Allowed: 0 to 31536000 (a year). Default: 0.
+- keep_seconds: how long a group that has finished is remembered. Allowed: 0 to 3153600000 (100 years). Default: 86400
+  (a day).
+A group finishes once it is closed, or has as many members as it was to have, and all of them are done. One that is
+closed without any member finishes at once. Until it has finished more may be added, also by a member that is held;
+after that it is an error. What is pushed onto a message that is there already is no member. A member that moves, dies
+or is redriven stays one. One whose key is taken where it goes is done: outcome duplicate. One that is popped,
+removed, purged, dropped or goes with its kind is done: outcome gone, from the next queue_prune on. The continuation
+is put in even where its kind is drained.
+Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
+is.
+Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
+Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a
+group of a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
+that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
+queue_wait and queue_listen say that then_kind may have something.
+Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
+            select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+end;
+--;
+-- calls: _queue_check_kind, _queue_fail
+drop procedure if exists _queue_check_topic;
+--;
+create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
+    comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
+in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching takes long.
+Errors: PQ001.'
+begin
+    call _queue_check_kind(in_topic, 255, in_name);
+    if locate('..', concat('.', in_topic, '.')) > 0 then
+        call _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
+    elseif in_name = 'topic' and in_topic regexp '[*#]' then
+        call _queue_fail('PQ001', in_name, in_topic, 'must not contain * or #');
+    elseif in_topic regexp '[^.][*#]|[*#][^.]' then
+        call _queue_fail('PQ001', in_name, in_topic, 'must have * and # as words of their own');
+    elseif char_length(in_topic) - char_length(replace(in_topic, '#', '')) > 3 then
+        call _queue_fail('PQ001', in_name, in_topic, 'must have at most three #');
+    end if;
+end;
+--;
+-- calls: _queue_epoch
+drop procedure if exists _queue_subscribed;
+--;
+create procedure _queue_subscribed(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
+    comment 'The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the first wildcard
+are those the topic begins with, and whose last word is a wildcard or that of the topic.
+in_topic: the topic, checked.
+Result: the kinds, in their order, each once.
+Locks: none.
+differs: out_list is a JSON array of arrays, a new entry number and the kind.'
+begin
+    declare v_shift bigint;
+    declare v_heads longtext character set utf8mb4 default json_array('');
+    declare v_count int default 1 + char_length(in_topic) - char_length(replace(in_topic, '.', ''));
+    while json_length(v_heads) <= v_count do
+        set v_heads = json_array_append(v_heads, '$', substring_index(in_topic, '.', json_length(v_heads)));
+    end while;
+    call _queue_epoch(v_shift);
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(m.entry, m.p_kind)) into out_list
+    from (
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, k.p_kind
+        from (
+            select distinct s.p_kind
+            from json_table(v_heads, '$[*]' columns (head varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) h
+                straight_join queue_subscription s force index (queue_subscription_words)
+                    on s.head = h.head and s.tail in ('', substring_index(in_topic, '.', -1))
+            where concat('.', in_topic) like s.sketch escape '|' and concat('.', in_topic) regexp s.matcher
+            order by s.p_kind limit 1000000000) k
+        limit 1000000000) m;
+    set out_list = coalesce(out_list, '[]');
+end;
+--;
+-- calls: _queue_check_options, _queue_index, _queue_lock, _queue_push_options, _queue_put_new
+-- changes: delayed_queue
+drop procedure if exists _queue_publish;
+--;
+create procedure _queue_publish(in in_list longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint, out out_answer longtext character set utf8mb4)
+    comment 'queue_publish without its transaction and its checks.
+in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of queue_publish.
+out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
+differs: on PostgreSQL it is a part of queue_publish, and _queue_publish_onto.'
+begin
+    declare v_at, v_one_at, v_entry, v_since bigint;
+    declare v_headers, v_taken longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_attempts, v_max_attempts int;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_remembers, v_done boolean default false;
+    declare c cursor for
+        select j.entry, j.p_kind, in_now - nullif(k.dedup_seconds, 0) * 1000000
+        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+            left join queue_kind k on k.p_kind = j.p_kind
+        order by j.place;
+    call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
+    call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    select count(*) > 0 into v_remembers
+    from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+        straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
+    if v_on_duplicate = 'ignore' and not v_remembers then
+        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            attempts, max_attempts, ready_rank, ready_at, due_at)
+        select j.entry, j.p_kind, in_key, in_payload, v_headers, v_priority, v_at, v_at, in_now, v_attempts, v_max_attempts,
+            if(v_at <= in_now, -v_priority, null), if(v_at <= in_now, v_at, null), if(v_at > in_now, v_at, null)
+        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
+        where q.entry is null or @pyqueue_own is not true
+        on duplicate key update entry = delayed_queue.entry;
+        -- looked at, as in _queue_put
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
+        from (
+            select j.p_kind, q.scheduled_at, if(q.entry = j.entry, 'created', 'ignored') as outcome
+            from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
+            order by j.place limit 1000000000) s;
+    else
+        select json_arrayagg(json_array(q.entry)) into v_taken
+        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
+        where v_on_duplicate <> 'ignore';
+        call _queue_lock(coalesce(v_taken, '[]'));
+        set out_answer = json_array();
+        open c;
+        kinds: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_kind, v_since;
+            end;
+            if v_done then
+                leave kinds;
+            end if;
+            call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
+                v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
+            if v_outcome in ('created', 'replaced') then
+                call _queue_index(null, v_kind, in_key);
+            end if;
+            set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
+        end loop;
+        close c;
+    end if;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_topic, _queue_commit, _queue_undo, queue_now
+-- changes: queue_subscription
+drop procedure if exists queue_subscribe;
+--;
+create procedure queue_subscribe(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
+in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word # for any
+number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to 95 characters; nobody
+has to have defined it.
+Result: changed: false where that kind had that pattern already.
+Errors: PQ001 for pattern and kind.
+Locks: none.
+Where the idea comes from: the topic exchange of AMQP.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_changed boolean;
+    declare v_now bigint;
+    declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_topic(in_pattern, 'pattern');
+            call _queue_check_kind(in_kind, 95, 'kind');
+            set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
+            while v_left <> '' do
+                set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
+                if v_word in ('*', '#') then
+                    set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
+                        v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
+                else
+                    set v_before = concat_ws('.', nullif(v_before, ''), v_word),
+                        v_sketch = concat(v_sketch, '.', replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
+                        v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
+                end if;
+            end while;
+            select count(*) = 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
+            if v_changed then
+                insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
+                values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
+                        concat(v_matcher, '\\z'), v_now)
+                on duplicate key update pattern = in_pattern;
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_changed as changed;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_topic, _queue_commit, _queue_undo
+-- changes: queue_subscription
+drop procedure if exists queue_unsubscribe;
+--;
+create procedure queue_unsubscribe(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Ends a subscription. What the kind has got stays there.
+in_pattern: the pattern, as it was subscribed. in_kind: the kind.
+Result: changed: false where that kind didn''t have that pattern.
+Errors: PQ001 for pattern and kind.
+Locks: the subscription.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_changed boolean;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_topic(in_pattern, 'pattern');
+            call _queue_check_kind(in_kind, 95, 'kind');
+            select count(*) > 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind for update;
+            delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_changed as changed;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_topic,
+--     _queue_commit, _queue_fail, _queue_key, _queue_log_published, _queue_publish, _queue_subscribed, _queue_undo,
+--     queue_now
+drop procedure if exists queue_publish;
+--;
+create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The copies are
+messages like any other. A kind that is subscribed by several patterns gets one.
+in_topic: words with a dot between them, 1 to 255 characters, without * and #.
+in_key: the key that each copy has, 1 to 200 characters; NULL: a time-ordered UUID, the same for all. In each kind it
+promises what it does in a push.
+in_payload: JSON, as in queue_push, with the fields that payload_shape of each of the kinds wants. Bytes can''t be
+published: push them to each kind by queue_push_bytes.
+in_options: options of a push, for each copy, as in queue_push.
+- delay_seconds: how long each copy waits. Not together with scheduled_at. Allowed: 0 or more, up to the year 9999.
+  Default: 0.
+- scheduled_at: the time from which it may be delivered. Allowed: microseconds since 1970-01-01 UTC, or ISO 8601 with
+  an offset. Default: now.
+- priority: a higher priority is delivered first. Allowed: -32768 to 32767. Default: 0.
+- headers: data beside the payload. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
+- attempts: how many deliveries each copy has behind it. Allowed: 0 to 1000000000. Default: 0.
+- max_attempts: how many deliveries it may have. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
+- on_duplicate: what happens where the key is taken in a kind. Allowed: ignore, replace, keep_time, push_back.
+  Default: ignore.
+Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is
+subscribed.
+Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is
+drained; then nobody gets it.
+Locks: the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. The call
+waits for other transactions that are putting the same keys.
+Where the idea comes from: the topic exchange of AMQP.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_now bigint;
+    declare v_list, v_shape, v_answer longtext character set utf8mb4;
+    declare v_draining, v_log, v_logs boolean;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for
+                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
+                from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                    straight_join queue_kind k on k.p_kind = j.p_kind
+                where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_topic(in_topic, 'topic');
+            set v_key = in_key, v_done = false, v_logs = false;
+            if in_key is null then
+                call _queue_key(v_now, v_key);
+            end if;
+            call _queue_check_key(v_key, 'key');
+            set in_payload = coalesce(in_payload, 'null');
+            call _queue_check_payload(in_payload, 'payload');
+            call _queue_subscribed(in_topic, v_list);
+            open c;
+            asking: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_kind, v_shape, v_draining, v_log;
+                end;
+                if v_done then
+                    leave asking;
+                elseif v_draining then
+                    call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
+                end if;
+                set v_logs = v_logs or v_log;
+                if v_shape is not null then
+                    call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+                end if;
+            end loop;
+            close c;
+            call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
+            if v_logs then
+                call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
+    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+        scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
+    order by r.place;
+end;
+--;
+drop procedure if exists _queue_matcher;
+--;
+create procedure _queue_matcher(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The regular expression of a pattern: for a topic with a dot before it.
+in_pattern: the pattern, checked.
+Result: the expression. Nothing of the pattern but * and # means anything in it.
+differs: the result is out_matcher.'
+begin
+    declare v_left text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default concat(in_pattern, '.');
+    declare v_word text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    set out_matcher = '^';
+    while v_left <> '' do
+        set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
+        set out_matcher = concat(out_matcher, case v_word when '*' then '[.][^.]+' when '#' then '(?:[.][^.]+)*'
+            else concat('[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E') end);
+    end while;
+    set out_matcher = concat(out_matcher, '\\z');
+end;
+--;
+drop procedure if exists _queue_cron_field;
+--;
+create procedure _queue_cron_field(in in_field varchar(500) character set utf8mb4, in in_least int, in in_most int, in in_names varchar(100) character set utf8mb4, out out_mask bigint)
+    comment 'One field of a cron expression as a mask, a bit a value.
+in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the range of its values.
+in_names: names of its values from the least on, with commas between them.
+Result: the mask; NULL for what is no such field.
+differs: the result is out_mask.'
+field: begin
+    declare v_left varchar(500) character set utf8mb4 default lower(in_field);
+    declare v_part, v_low, v_high varchar(500) character set utf8mb4;
+    declare v_from, v_to, v_step int;
+    set out_mask = if(in_field <> '', 0, null);
+    while v_left <> '' do
+        set v_part = substring_index(v_left, ',', 1), v_left = substr(v_left, char_length(v_part) + 2);
+        if v_part not regexp '^([*]|([a-z]{3}|[0-9]{1,2})(-([a-z]{3}|[0-9]{1,2}))?)(/[0-9]{1,2})?\\z' or in_field regexp ',\\z' then
+            set out_mask = null;
+            leave field;
+        end if;
+        set v_step = if(locate('/', v_part) > 0, substring_index(v_part, '/', -1), null), v_part = substring_index(v_part, '/', 1);
+        set v_low = substring_index(v_part, '-', 1), v_high = if(locate('-', v_part) > 0, substring_index(v_part, '-', -1), null);
+        if v_part = '*' then
+            set v_from = in_least, v_to = in_most;
+        else
+            set v_from = if(v_low regexp '[0-9]', v_low, nullif(find_in_set(v_low, in_names), 0) - 1 + in_least);
+            set v_to = if(v_high is null, if(v_step is null, v_from, in_most),
+                if(v_high regexp '[0-9]', v_high, nullif(find_in_set(v_high, in_names), 0) - 1 + in_least));
+        end if;
+        if (v_from >= in_least and v_to <= in_most and v_from <= v_to and coalesce(v_step, 1) > 0) is not true then
+            set out_mask = null;
+            leave field;
+        end if;
+        while v_from <= v_to do
+            set out_mask = out_mask | (1 << v_from), v_from = v_from + coalesce(v_step, 1);
+        end while;
+    end while;
+end;
+--;
+-- calls: _queue_cron_field, _queue_fail, _queue_number, _queue_text
+drop procedure if exists _queue_rule;
+--;
+create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4, out out_every bigint, out out_seconds bigint,
+    out out_minutes bigint, out out_hours bigint, out out_days bigint, out out_months bigint, out out_weekdays bigint,
+    out out_either_day boolean, out out_zone varchar(64) character set utf8mb4, out out_zone_seconds int)
+    comment 'The rule of a schedule out of its options.
+in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_zone.
+Result: a row of queue_recurring with what makes the rule.
+Errors: PQ002.
+differs: the result is the out_ parameters, the columns of queue_recurring. The server has zones where somebody has filled its tables.'
+begin
+    declare v_every decimal(30,6);
+    declare v_daily, v_cron, v_zone, v_fields text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    call _queue_text(in_options, 'daily_at', v_daily);
+    call _queue_text(in_options, 'cron', v_cron);
+    call _queue_text(in_options, 'time_zone', v_zone);
+    call _queue_number(in_options, 'every_seconds', 1, 315360000, v_every);
+    set out_every = v_every * 1000000, out_seconds = null, out_minutes = null, out_hours = null, out_days = null, out_months = null,
+        out_weekdays = null, out_either_day = null, out_zone = null, out_zone_seconds = null;
+    if coalesce((v_every is not null) + (v_daily is not null) + (v_cron is not null), 0) <> 1 then
+        call _queue_fail('PQ002', 'options', in_options, 'must have one of every_seconds, daily_at, cron');
+    elseif v_every is not null then
+        set out_rule = json_object('every_seconds', json_extract(in_options, '$.every_seconds'));
+        if v_zone is not null then
+            call _queue_fail('PQ002', 'time_zone', v_zone, 'must not stand beside every_seconds');
+        end if;
+    else
+        if v_daily is not null and v_daily not regexp '^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?\\z' then
+            call _queue_fail('PQ002', 'daily_at', v_daily, 'must be a time of the day: 09:30 or 09:30:00');
+        elseif v_daily is not null then
+            set v_fields = concat_ws(' ', substr(v_daily, 4, 2), left(v_daily, 2), '* * *', coalesce(nullif(substr(v_daily, 7), ''), '0')),
+                out_rule = json_object('daily_at', v_daily, 'time_zone', coalesce(v_zone, 'UTC'));
+        else
+            set v_fields = trim(regexp_replace(v_cron, '[[:space:]]+', ' ')),
+                out_rule = json_object('cron', v_cron, 'time_zone', coalesce(v_zone, 'UTC'));
+        end if;
+        if char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 4 then
+            set v_fields = concat(v_fields, ' 0');
+        end if;
+        if char_length(v_fields) < 500 and char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 5 then
+            call _queue_cron_field(substring_index(v_fields, ' ', 1), 0, 59, '', out_minutes);
+            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 2), ' ', -1), 0, 23, '', out_hours);
+            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 3), ' ', -1), 1, 31, '', out_days);
+            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 4), ' ', -1), 1, 12,
+                'jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec', out_months);
+            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 5), ' ', -1), 0, 7,
+                'sun,mon,tue,wed,thu,fri,sat', out_weekdays);
+            set out_weekdays = out_weekdays & 127 | out_weekdays >> 7; -- 7 is Sunday too
+            call _queue_cron_field(substring_index(v_fields, ' ', -1), 0, 59, '', out_seconds);
+            set out_either_day = left(substring_index(substring_index(v_fields, ' ', 3), ' ', -1), 1) <> '*'
+                and left(substring_index(substring_index(v_fields, ' ', 5), ' ', -1), 1) <> '*';
+        end if;
+        if out_seconds + out_minutes + out_hours + out_days + out_months + out_weekdays is null then
+            call _queue_fail('PQ002', 'cron', v_cron, 'must be minute hour day month weekday, perhaps second, as cron has them');
+        elseif v_zone regexp '^[+-]([01][0-9]|2[0-3]):[0-5][0-9]\\z' then
+            set out_zone_seconds = concat(left(v_zone, 1), substr(v_zone, 2, 2) * 3600 + substr(v_zone, 5, 2) * 60);
+        elseif coalesce(v_zone, 'UTC') = 'UTC' then
+            set out_zone_seconds = 0;
+        elseif v_zone regexp '^[A-Z][A-Za-z0-9_/+-]{0,63}\\z' and v_zone <> 'SYSTEM'
+            and convert_tz(timestamp '2020-01-01 00:00:00', '+00:00', v_zone) is not null then
+            set out_zone = v_zone;
+        else
+            call _queue_fail('PQ002', 'time_zone', v_zone, 'must be an offset, +02:00, or a zone in mysql.time_zone_name');
         end if;
     end if;
 end;
 --;
-drop procedure if exists _queue_expire;
+drop procedure if exists _queue_zone_offset;
 --;
-create procedure _queue_expire(in in_now bigint, in in_max bigint, out out_gone bigint)
-    comment 'Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and settings. One that
-is the dead_letter_kind of another stays.
-in_now: the time of the call. in_max: how many messages at the most; a kind that has more goes in several calls.
-Result: how many rows went.
-Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.
-differs: the result is out_gone.'
+create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint, out out_offset bigint)
+    comment 'How far a zone is ahead of UTC.
+in_zone: its name. in_at: when, in seconds since 1970-01-01 UTC.
+Result: seconds.
+differs: the result is out_offset. Where the server knows times up to 2038 only, it is 0 after that.'
 begin
-    declare v_done boolean default false;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_since, v_used, v_left, v_entry bigint;
-    declare v_entries longtext character set utf8mb4;
-    declare c cursor for
-        select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
-        where k.expires_seconds is not null
-            and not exists (
-                select u.id from queue_use u where u.p_kind = k.p_kind and u.used_at > in_now - k.expires_seconds * 1000000)
-            and not exists (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind)
-        order by k.p_kind;
-    declare m cursor for
-        select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
-    declare continue handler for not found set v_done = true;
-    set out_gone = 0;
-    open c;
-    kinds: loop
-        fetch c into v_kind, v_since;
-        if v_done or out_gone >= in_max then
-            leave kinds;
+    declare v_at datetime default timestamp '1970-01-01 00:00:00' + interval in_at second;
+    set out_offset = timestampdiff(second, v_at, convert_tz(v_at, '+00:00', in_zone));
+end;
+--;
+-- calls: _queue_zone_offset
+drop procedure if exists _queue_zone_change;
+--;
+create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint, out out_change bigint)
+    comment 'When a zone changes its offset.
+in_zone: its name. in_from, in_to: two times with different offsets, in seconds since 1970-01-01 UTC.
+Result: the first second of the other offset.
+differs: the result is out_change.'
+begin
+    declare v_offset, v_other, v_middle bigint;
+    declare v_before bigint default in_from;
+    call _queue_zone_offset(in_zone, in_from, v_offset);
+    set out_change = in_to;
+    while out_change - v_before > 1 do
+        set v_middle = (v_before + out_change) div 2;
+        call _queue_zone_offset(in_zone, v_middle, v_other);
+        if v_other = v_offset then
+            set v_before = v_middle;
+        else
+            set out_change = v_middle;
         end if;
-        set v_left = null, v_used = null;
-        select k.expires_seconds into v_left from queue_kind k where k.p_kind = v_kind for update skip locked;
-        set v_done = false;
-        if v_left is null then
-            iterate kinds;
+    end while;
+end;
+--;
+drop procedure if exists _queue_next_local;
+--;
+create procedure _queue_next_local(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_local bigint, out out_local bigint)
+    comment 'The next local time of a rule.
+in_name: the schedule with the rule, one with sets. in_local: a local time, in seconds since 1970-01-01 there.
+Result: the first one after it, in such seconds; NULL where there is none within eight years.
+differs: the result is out_local; a row can''t be a parameter.'
+begin
+    declare v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays bigint;
+    declare v_either, v_on_day, v_on_weekday boolean;
+    declare v_date date;
+    declare v_hour, v_minute, v_second int;
+    declare v_day bigint default (in_local + 1) div 86400;
+    declare v_first bigint default (in_local + 1) div 86400;
+    declare v_least int default (in_local + 1) % 86400;
+    select r.seconds, r.minutes, r.hours, r.days, r.months, r.weekdays, r.either_day
+    into v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_either
+    from queue_recurring r where r.name = in_name;
+    set out_local = null;
+    while out_local is null and v_day <= v_first + 2922 do -- from one 29 February to the next it may be eight years
+        set v_date = date '1970-01-01' + interval v_day day;
+        set v_on_day = v_days >> dayofmonth(v_date) & 1, v_on_weekday = v_weekdays >> (dayofweek(v_date) - 1) & 1;
+        if v_months >> month(v_date) & 1 and (v_on_day and v_on_weekday or v_either and (v_on_day or v_on_weekday)) then
+            set v_hour = v_least div 3600;
+            while out_local is null and v_hour <= 23 do
+                set v_minute = if(v_hours >> v_hour & 1, greatest(v_least div 60 - v_hour * 60, 0), 60);
+                while out_local is null and v_minute <= 59 do
+                    set v_second = if(v_minutes >> v_minute & 1, greatest(v_least - v_hour * 3600 - v_minute * 60, 0), 60);
+                    while out_local is null and v_second <= 59 do
+                        if v_seconds >> v_second & 1 then
+                            set out_local = v_day * 86400 + v_hour * 3600 + v_minute * 60 + v_second;
+                        end if;
+                        set v_second = v_second + 1;
+                    end while;
+                    set v_minute = v_minute + 1;
+                end while;
+                set v_hour = v_hour + 1;
+            end while;
         end if;
-        delete u from queue_use u where u.p_kind = v_kind;
-        select max(if(q.reserved_at is not null and q.scheduled_at > in_now, in_now, greatest(q.created_at, coalesce(q.reserved_at, 0))))
-        into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
-        if v_used > v_since then
-            insert into queue_use (id, p_kind, used_at) values (uuid_short(), v_kind, v_used);
-            iterate kinds;
+        set v_least = 0, v_day = v_day + 1;
+    end while;
+end;
+--;
+-- calls: _queue_next_local, _queue_zone_change, _queue_zone_offset
+drop procedure if exists _queue_next_tick;
+--;
+create procedure _queue_next_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_after bigint, out out_at bigint)
+    comment 'When a rule is due next.
+in_name: the schedule with the rule. in_after: after when, in microseconds since 1970-01-01 UTC.
+Result: such microseconds; NULL: never again.
+differs: the result is out_at; a row can''t be a parameter.'
+begin
+    declare v_after bigint default in_after div 1000000;
+    declare v_every, v_hours, v_until, v_offset, v_late, v_early, v_other, v_local bigint;
+    declare v_zone varchar(64) character set utf8mb4;
+    select r.every, r.hours, r.zone, r.zone_seconds, r.until_at into v_every, v_hours, v_zone, v_offset, v_until
+    from queue_recurring r where r.name = in_name;
+    set out_at = (in_after div v_every + 1) * v_every;
+    if v_every is null then
+        if v_zone is not null then
+            call _queue_zone_offset(v_zone, v_after, v_offset);
         end if;
-        set v_left = in_max - out_gone, v_entries = null;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.entry) into v_entries
-        from (
-            select q.entry from delayed_queue q force index (delayed_queue_key)
-            where q.p_kind = v_kind and greatest(q.created_at, coalesce(q.reserved_at, 0)) <= v_since
-                and (q.reserved_at is null or q.scheduled_at <= in_now)
-            order by q.entry limit v_left for update skip locked) o;
-        if v_entries is not null then
-            open m;
-            messages: loop
-                fetch m into v_entry;
-                if v_done then
-                    leave messages;
+        set v_local = v_after + v_offset;
+        times: loop
+            call _queue_next_local(in_name, v_local, v_local);
+            set out_at = v_local - v_offset;
+            if out_at is null or v_zone is null then
+                leave times;
+            elseif v_hours = 16777215 then
+                -- in every hour: as real time goes on, through the doubled hour twice
+                call _queue_zone_offset(v_zone, out_at, v_other);
+                if v_other = v_offset then
+                    leave times;
                 end if;
-                call _queue_discard(v_entry, null, in_now);
-            end loop;
-            close m;
-            set out_gone = out_gone + json_length(v_entries), v_done = false;
+                call _queue_zone_change(v_zone, v_after, out_at, v_after);
+                call _queue_zone_offset(v_zone, v_after, v_offset);
+                set v_local = v_after + v_offset - 1;
+            else
+                -- once a local time: the first time that the clock shows it, or when it jumps over it
+                call _queue_zone_offset(v_zone, v_local - 86400, v_early);
+                call _queue_zone_offset(v_zone, v_local + 86400, v_late);
+                set out_at = v_local - v_early;
+                call _queue_zone_offset(v_zone, out_at, v_other);
+                if v_other <> v_early then
+                    set out_at = v_local - v_late;
+                    call _queue_zone_offset(v_zone, out_at, v_other);
+                    if v_other <> v_late then
+                        call _queue_zone_change(v_zone, v_local - 86400, v_local + 86400, out_at);
+                    end if;
+                end if;
+                if out_at > v_after then
+                    leave times;
+                end if;
+            end if;
+        end loop;
+        set out_at = out_at * 1000000;
+    end if;
+    if out_at > v_until then
+        set out_at = null;
+    end if;
+end;
+--;
+-- calls: _queue_next_tick
+drop procedure if exists _queue_last_tick;
+--;
+create procedure _queue_last_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_last bigint)
+    comment 'When a rule was due last.
+in_name: the schedule with the rule, which is due. in_now: the time of the call.
+Result: microseconds since 1970-01-01 UTC, at the earliest next_at.
+differs: the result is out_last; a row can''t be a parameter.'
+begin
+    declare v_end, v_next, v_seconds bigint;
+    declare v_left varchar(100) character set utf8mb4 default '60,600,3600,21600,86400,604800,2764800,31622400,';
+    select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r where r.name = in_name;
+    -- from as late as there is one, so that what was missed for months isn't gone through one by one
+    while v_left <> '' do
+        set v_seconds = substring_index(v_left, ',', 1), v_left = substr(v_left, locate(',', v_left) + 1);
+        call _queue_next_tick(in_name, greatest(v_end - v_seconds * 1000000, out_last - 1), v_next);
+        if v_next <= v_end then
+            set v_left = '';
         end if;
-        set v_used = null;
-        select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
-        if v_used is null then
-            delete s from queue_subscription s where s.p_kind = v_kind;
-            delete l from queue_place l where l.p_kind = v_kind;
-            delete b from queue_bucket b where b.p_kind = v_kind;
-            delete k from queue_kind k where k.p_kind = v_kind;
-            set out_gone = out_gone + 1;
+    end while;
+    while v_next <= v_end do
+        set out_last = v_next;
+        call _queue_next_tick(in_name, out_last, v_next);
+    end while;
+end;
+--;
+-- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
+--     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
+-- changes: queue_recurring
+drop procedure if exists _queue_recur;
+--;
+create procedure _queue_recur(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_next_at bigint)
+    comment 'queue_schedule without its transaction.
+in_name, in_kind, in_payload, in_options, the errors and the locks: those of queue_schedule. out_next_at: when it is due first.
+differs: on PostgreSQL it is queue_schedule itself.'
+begin
+    declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at, v_due bigint;
+    declare v_zone_seconds, v_attempts, v_max_attempts int;
+    declare v_priority smallint;
+    declare v_either, v_paused boolean;
+    declare v_zone varchar(64) character set utf8mb4;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
+    declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
+    call queue_now(v_now);
+    call _queue_check_kind(in_name, 100, 'name');
+    call _queue_check_kind(in_kind, 95, 'kind');
+    set in_payload = coalesce(in_payload, 'null');
+    call _queue_check_payload(in_payload, 'payload');
+    call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
+        'delay_seconds,priority,headers,max_attempts'), 'options');
+    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
+    if v_shape is not null then
+        call _queue_check_fit(v_shape, in_payload, 'payload');
+    end if;
+    call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_either, v_zone,
+        v_zone_seconds);
+    set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up', '$.until', '$.paused');
+    call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    call _queue_text(in_options, 'catch_up', v_catch_up);
+    if v_catch_up not in ('all', 'last', 'skip') then
+        call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');
+    end if;
+    call _queue_instant(in_options, 'until', v_until);
+    call _queue_boolean(in_options, 'paused', v_paused);
+    -- due, and not made yet
+    select r.next_at into v_due from queue_recurring r
+    where r.name = in_name and not r.paused and r.next_at <= v_now and r.every <=> v_every and r.seconds <=> v_seconds
+        and r.minutes <=> v_minutes and r.hours <=> v_hours and r.days <=> v_days and r.months <=> v_months
+        and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone and r.zone_seconds <=> v_zone_seconds
+    for update;
+    insert into queue_recurring (name, p_kind, payload, push_options, rule, catch_up, paused)
+    values (in_name, in_kind, in_payload, v_push, v_rule, coalesce(v_catch_up, 'last'), false)
+    on duplicate key update name = in_name;
+    update queue_recurring r
+    set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every, r.seconds = v_seconds,
+        r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months, r.weekdays = v_weekdays,
+        r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds, r.catch_up = coalesce(v_catch_up, 'last'),
+        r.until_at = v_until, r.paused = coalesce(v_paused, false), r.next_at = null
+    where r.name = in_name;
+    set out_next_at = if(v_due > v_until, null, v_due);
+    if v_due is null then
+        call _queue_next_tick(in_name, v_now, out_next_at);
+    end if;
+    if out_next_at is null and v_until is null then
+        call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')), 'must be a time that comes');
+    end if;
+    update queue_recurring r set r.next_at = out_next_at where r.name = in_name;
+end;
+--;
+-- calls: _queue_index, _queue_last_tick, _queue_log_put, _queue_next_tick, _queue_push_options, _queue_put
+-- changes: queue_recurring
+drop procedure if exists _queue_tick;
+--;
+create procedure _queue_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, inout out_left int, out out_made int)
+    comment 'Pushes what one schedule is due for.
+in_name: the schedule, locked already. in_now: the time of the call. out_left: how many messages may be made yet. out_made: how many
+were made.
+differs: on PostgreSQL it is a part of queue_tick.'
+begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_headers, v_push longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_attempts, v_max_attempts int;
+    declare v_catch_up varchar(10) character set utf8mb4;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_at, v_last, v_push_at, v_put_at bigint;
+    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
+    into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
+    from queue_recurring r where r.name = in_name for update;
+    call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    if v_catch_up <> 'all' then
+        call _queue_last_tick(in_name, in_now, v_at);
+    end if;
+    if v_catch_up = 'skip' and v_at < in_now - 60000000 then
+        call _queue_next_tick(in_name, v_at, v_at);
+    end if;
+    set out_made = 0;
+    while v_at <= in_now and out_left > 0 do
+        set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
+            '%Y-%m-%dT%H:%i:%sZ'));
+        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
+            v_outcome);
+        if v_outcome = 'created' then
+            call _queue_index(null, v_kind, v_key);
+        end if;
+        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
+        set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
+        call _queue_next_tick(in_name, v_at, v_at);
+    end while;
+    update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = in_name;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_recur, _queue_undo
+drop procedure if exists queue_schedule;
+--;
+create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due for already
+stays due where its rule is the same.
+in_name: 1 to 100 characters.
+in_kind: the kind, 1 to 95 characters.
+in_payload: as in queue_push.
+in_options: one of every_seconds, daily_at and cron, and perhaps others.
+- every_seconds: each time the microseconds since 1970 can be divided by it, so 3600 is at the full hour. Allowed: 1
+  to 315360000 (10 years). Default: none.
+- daily_at: once a day. Allowed: a time of the day, "09:30" or "09:30:15". Default: none.
+- cron: as cron has it, "minute hour day month weekday", names included; seconds as a sixth field at the end. Where
+  day and weekday are both set, either will do. Allowed: five or six fields. Default: none.
+- time_zone: of daily_at and cron. Of one name an occurrence happens once. A local time that the clock jumps over
+  happens at the jump. A local time that the clock shows twice is the first one. What is due in every hour goes on as
+  real time does. Allowed: an offset, "+02:00", or a name that the server knows. Default: UTC.
+- catch_up: what becomes of occurrences that queue_tick finds late. last: one message, for the newest. all: a message
+  each. skip: none for what is more than 60 s late. Allowed: last, all, skip. Default: last.
+- until: the end of the schedule. Allowed: as scheduled_at of queue_push. Default: none.
+- paused: nothing is made, nor made up for later. Allowed: true, false. Default: false.
+- delay_seconds: of each push. Allowed: 0 or more. Default: 0.
+- priority: of each push. Allowed: -32768 to 32767. Default: 0.
+- headers: of each push. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
+- max_attempts: of each push. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
+Result: name, p_kind; next_at, microseconds since 1970, NULL where until is past. A message has the key <name>@<when
+it was due>, as 2026-11-21T09:30:00Z.
+Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
+Locks: the schedule.
+Where the idea comes from: cron.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_next_at bigint;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_recur(in_name, in_kind, in_payload, in_options, v_next_at);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_name as name, in_kind as p_kind, v_next_at as next_at;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_undo
+-- changes: queue_recurring
+drop procedure if exists queue_unschedule;
+--;
+create procedure queue_unschedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Ends a schedule. What it has pushed stays.
+in_name: its name.
+Result: changed: false where there was none of that name.
+Errors: PQ001 for name.
+Locks: the schedule.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_changed boolean;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_kind(in_name, 100, 'name');
+            select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
+            delete r from queue_recurring r where r.name = in_name;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_changed as changed;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_tick, _queue_undo, queue_now
+drop procedure if exists queue_tick;
+--;
+create procedure queue_tick()
+    comment 'Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call, those first that have been due
+the longest. Any number may call it at any time, and a worker does so now and then: an occurrence makes one message, because only one call
+at a time has a schedule, and because its message has a key. A kind that is drained gets none; it is caught up with once that ends. What isn''t
+of its payload_shape is dead at the next reserve.
+Result: ticked: how many messages were made.
+Locks: the schedules that are due; what others have locked is passed over.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_now, v_ticked bigint;
+    declare v_left, v_made int;
+    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    again: loop
+        begin
+            declare v_done boolean default false;
+            declare c cursor for
+                select d.name
+                from (
+                    select r.name, r.p_kind from queue_recurring r force index (queue_recurring_next)
+                    where r.paused = false and r.next_at <= v_now
+                        and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
+                    order by r.next_at limit 100 for update skip locked) d
+                order by d.p_kind, d.name;
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            set v_left = 1000, v_ticked = 0, v_done = false;
+            open c;
+            schedules: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_name;
+                end;
+                if v_done or v_left <= 0 then
+                    leave schedules;
+                end if;
+                call _queue_tick(v_name, v_now, v_left, v_made);
+                set v_ticked = v_ticked + v_made;
+            end loop;
+            close c;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_ticked as ticked;
+end;
+--;
+-- changes: queue_log, queue_log_gone
+drop procedure if exists _queue_prune_log;
+--;
+create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
+    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
+up to where. What stands under a topic stays there as long as another kind keeps a copy, for the readers of the topic.
+in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
+Result: how many, those that stay for a topic included.
+Locks: the rows; what others have locked is left.
+differs: the result is out_pruned.'
+begin
+    declare v_seconds decimal(20,6) default 0;
+    declare v_since, v_oldest, v_to bigint;
+    declare v_found, v_kept longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
+    set v_since = if(v_seconds = 0, 9223372036854775807, in_now - v_seconds * 1000000), out_pruned = 0;
+    -- the oldest tells whether there is anything to do; else all that is young would be looked at
+    select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit 1;
+    if v_oldest <= v_since then
+        select max(i.position) into v_to
+        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit in_max) i;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(o.position), count(*) into v_found, out_pruned
+        from (
+            select l.position from queue_log l force index (queue_log_kind)
+            where l.p_kind = in_kind and l.position <= v_to and l.created_at <= v_since for update skip locked) o;
+    end if;
+    if v_found is not null then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.position, o.p_kind, o.entry)) into v_kept
+        from (
+            select l.position, c.p_kind, c.entry, row_number() over (partition by l.position order by c.position) as place
+            from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+                straight_join queue_log l force index (primary) on l.position = j.position
+                straight_join queue_log c force index (queue_log_topic)
+                    on c.topic = l.topic and c.copy_of = l.position and c.p_kind <> in_kind) o
+        where o.place = 1;
+        if v_kept is not null then
+            insert into queue_log_gone (p_kind, name, event, position)
+            select in_kind, '', l.event, max(l.position)
+            from json_table(v_kept, '$[*]' columns (position bigint path '$[0]')) j
+                straight_join queue_log l force index (primary) on l.position = j.position
+            group by l.event;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            update json_table(v_kept, '$[*]' columns (position bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+                    entry bigint path '$[2]')) j
+                straight_join queue_log l force index (primary) on l.position = j.position
+            set l.p_kind = j.p_kind, l.entry = j.entry, l.topic_only = true;
+        end if;
+        insert into queue_log_gone (p_kind, name, event, position)
+        select l.p_kind, coalesce(l.name, ''), l.event, max(l.position)
+        from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+            straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind
+        group by l.p_kind, coalesce(l.name, ''), l.event;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+            straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind;
+        set v_found = null;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
+        from (
+            select g.name, g.event, g.position from queue_log_gone g force index (primary)
+            where g.p_kind = in_kind and exists (
+                select 1 from queue_log_gone n force index (primary)
+                where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
+            limit 100 for update /*!80000 of g */ skip locked) o;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete g from json_table(coalesce(v_found, '[]'), '$[*]' columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+                position bigint path '$[2]')) j
+            straight_join queue_log_gone g force index (primary)
+                on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
+    end if;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_log_open;
+--;
+create procedure _queue_log_open()
+    comment 'What comes before each append to the log: a shared lock of the newest epoch, whose floor is a position before
+those of this transaction, until it ends.
+Locks: that one, which a reader has for a moment.
+differs: PostgreSQL has an advisory lock whose number is the floor; here nothing but locks of rows ends with the transaction.'
+begin
+    declare v_floor, v_id, v_locked bigint;
+    declare continue handler for not found begin end;
+    select e.floor, e.id into v_floor, v_id from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
+    epochs: loop
+        select e.id into v_locked from queue_log_epoch e where e.floor = v_floor and e.id = v_id lock in share mode;
+        if v_locked is not null then
+            leave epochs;
+        elseif v_floor is null or v_floor = 0 then
+            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have its first row, which somebody has deleted: define the kind again');
+        end if;
+        -- an old snapshot has epochs that are gone; an older one is as good, and the first one stays
+        select e.floor, e.id into v_floor, v_id from queue_log_epoch e
+        where e.floor < v_floor or e.floor = v_floor and e.id < v_id order by e.floor desc, e.id desc limit 1;
+    end loop;
+end;
+--;
+-- calls: _queue_log_open
+-- changes: queue_log
+drop procedure if exists _queue_log;
+--;
+create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_copy_of bigint, in in_now bigint)
+    comment 'Appends an event of a message to the log. Its kind has log_seconds.
+in_entry: the message, which is there. in_event: pushed, replaced; or acked, popped, moved, dead, removed, which have no payload. in_to_kind: where
+it went, NULL: nowhere. in_topic: of what was published, else NULL. in_copy_of: the position
+of what stands under that topic, NULL: this does. in_now: the time of the call.
+Locks: as _queue_log_open.
+differs: PostgreSQL appends many in one statement. Here that would leave gaps between the positions, after which readers in a
+transaction have to wait. LAST_INSERT_ID() stays that of the caller.'
+begin
+    declare v_id bigint unsigned default last_insert_id();
+    declare v_content boolean default in_event in ('pushed', 'replaced');
+    call _queue_log_open();
+    insert into queue_log (event, name, topic, copy_of, p_kind, p_key, entry, to_kind, payload, payload_bytes, headers, created_at)
+    select in_event, case when in_topic is null then q.p_kind when in_copy_of is null then in_topic end, in_topic, in_copy_of, q.p_kind, q.p_key, q.entry,
+        in_to_kind, if(v_content, q.payload, null), if(v_content, q.payload_bytes, null), if(v_content, q.headers, null), in_now
+    from delayed_queue q where q.entry = in_entry;
+    do last_insert_id(v_id);
+end;
+--;
+-- calls: _queue_log
+drop procedure if exists _queue_log_put;
+--;
+create procedure _queue_log_put(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4, in in_now bigint)
+    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
+held back by a hold comes when it is put in.
+in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
+Locks: as _queue_log_open.'
+begin
+    declare v_entry bigint;
+    if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
+        select min(q.entry) into v_entry
+        from queue_kind k join delayed_queue q on q.p_kind = k.p_kind and q.p_key = in_key
+        where k.p_kind = in_kind and k.log_seconds > 0;
+        if v_entry is not null then
+            call _queue_log(v_entry, if(in_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_log_put
+drop procedure if exists _queue_log_batch;
+--;
+create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
+    in in_made longtext character set ascii, in in_now bigint)
+    comment 'Appends what a queue_push_many did to the log, in the order of the batch.
+in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time of the call.
+Locks: as _queue_log_open.
+differs: in_outcomes and in_made are texts.'
+begin
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_done boolean default false;
+    declare c cursor for
+        select coalesce(j.p_key, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4)),
+            if(substr(in_outcomes, j.place, 1) = 'c', 'created', 'replaced'), coalesce(j.on_duplicate, json_value(in_options, '$.on_duplicate'))
+        from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key',
+            on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) j
+        where substr(in_outcomes, j.place, 1) in ('c', 'r') order by j.place;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_key, v_outcome, v_on_duplicate;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_log_put(in_kind, v_key, v_outcome, v_on_duplicate, in_now);
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_log
+drop procedure if exists _queue_log_entries;
+--;
+create procedure _queue_log_entries(in in_entries longtext character set utf8mb4, in in_now bigint)
+    comment 'Appends messages that came in to the log, where their kinds have log_seconds.
+in_entries: a JSON array of their entries; those that aren''t there are left out. in_now: the time of the call.
+Locks: as _queue_log_open.
+differs: on PostgreSQL it is _queue_log.'
+begin
+    declare v_entry bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select q.entry
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
+        order by q.entry;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_log(v_entry, 'pushed', null, null, null, in_now);
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_log
+drop procedure if exists _queue_log_published;
+--;
+create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
+    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under the topic, the
+others are its copies.
+in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the time of the call.
+Locks: as _queue_log_open.'
+begin
+    declare v_entry bigint;
+    declare v_event varchar(10) character set utf8mb4;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_first bigint;
+    declare v_done boolean default false;
+    declare c cursor for
+        select q.p_kind, q.entry, if(j.outcome = 'created', 'pushed', 'replaced')
+        from json_table(in_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', outcome varchar(10) character set utf8mb4 path '$[2]')) j
+            straight_join queue_kind k on k.p_kind = j.p_kind and k.log_seconds > 0
+            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
+        where j.outcome = 'created' or j.outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
+        order by j.outcome, j.place;
+    open c;
+    copies: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_kind, v_entry, v_event;
+        end;
+        if v_done then
+            leave copies;
+        end if;
+        call _queue_log(v_entry, v_event, null, in_topic, v_first, in_now);
+        if v_first is null then
+            select l.position into v_first from queue_log l force index (queue_log_kind)
+            where l.p_kind = v_kind and l.entry = v_entry order by l.position desc limit 1;
         end if;
     end loop;
     close c;
 end;
 --;
-drop procedure if exists _queue_define_backoff;
+-- changes: queue_log_known
+drop procedure if exists _queue_log_note;
 --;
-create procedure _queue_define_backoff(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets backoff_seconds, backoff_factor, backoff_max_seconds and jitter of a kind.
-in_kind, in_options: those of queue_define.
-Errors: PQ002.
-differs: on PostgreSQL it is a part of queue_define.'
+create procedure _queue_log_note(in in_now bigint, in in_known bigint)
+    comment 'Notes up to where the log is complete, once a second at the most, and forgets older notes.
+in_now: the time of the call. in_known: the position. The transaction is the call''s own.
+Locks: notes; those that others have locked are left.
+differs: on PostgreSQL only who keeps a snapshot makes notes.'
 begin
-    declare v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
-    if json_contains_path(in_options, 'one', '$.backoff_seconds', '$.backoff_factor', '$.backoff_max_seconds', '$.jitter') then
-        call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
-        call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
-        call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
-        call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
-        update queue_kind k
-        set k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
-                coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
-            k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
-                coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
-            k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
-                coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
-            k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)), k.jitter)
-        where k.p_kind = in_kind;
+    declare v_position, v_noted_at bigint;
+    declare v_old longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    select n.position, n.noted_at into v_position, v_noted_at from queue_log_known n order by n.position desc limit 1;
+    if in_known > coalesce(v_position, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.position, o.id)) into v_old
+        from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
+        insert into queue_log_known (position, id, noted_at) values (in_known, uuid_short() & 9223372036854775807, in_now);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete n from json_table(coalesce(v_old, '[]'), '$[*]' columns (position bigint path '$[0]', id bigint path '$[1]')) j
+            straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
     end if;
 end;
 --;
-drop procedure if exists _queue_define_expires;
+-- calls: _queue_log_note
+-- changes: queue_log_epoch
+drop procedure if exists _queue_log_horizon;
 --;
-create procedure _queue_define_expires(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets expires_seconds of a kind, notes that it is used, and clears a few others away that are not.
-in_kind, in_options: those of queue_define.
-Errors: PQ002.
-Locks: those of _queue_expire.
-differs: on PostgreSQL it is a part of queue_define.'
+create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
+    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of that. The open
+transactions count that have appended, no others.
+in_now: the time of the call. The transaction is the call''s own.
+Result: the position.
+Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
+differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for those who come later.'
 begin
-    declare v_now, v_gone bigint;
-    declare v_expires decimal(30,6);
-    call queue_now(v_now);
-    if json_contains_path(in_options, 'one', '$.expires_seconds') then
-        call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
-        update queue_kind k set k.expires_seconds = v_expires where k.p_kind = in_kind;
+    declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
+    declare v_tries int default 0;
+    declare v_done boolean default false;
+    declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
+    select coalesce(max(l.position), 0) into v_last from queue_log l;
+    select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
+    set out_horizon = v_last;
+    open c;
+    epochs: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_floor, v_id;
+        end;
+        if v_done then
+            leave epochs;
+        end if;
+        set v_locked = null, v_found = 1, v_tries = 0;
+        while v_locked is null and v_found > 0 and v_tries < 6 do -- another reader has it for a moment
+            select max(e.id) into v_locked from (
+                select o.id from queue_log_epoch o where o.floor = v_floor and o.id = v_id for update skip locked) e;
+            if v_locked is null then
+                select count(*) into v_found from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
+                do sleep(rand() * 0.0005 * v_tries);
+                set v_tries = v_tries + 1;
+            end if;
+        end while;
+        if v_locked is not null and v_id not in (0, v_newest) then
+            delete e from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
+        elseif v_locked is null and v_found > 0 then
+            set out_horizon = least(v_floor, v_last);
+            if v_id = v_newest and v_last > v_floor then
+                insert into queue_log_epoch (floor, id) values (v_last, uuid_short() & 9223372036854775807);
+            end if;
+            leave epochs;
+        end if;
+    end loop;
+    close c;
+    call _queue_log_note(in_now, out_horizon);
+end;
+--;
+drop procedure if exists _queue_read;
+--;
+create procedure _queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint,
+    out out_rows bigint, out out_last bigint)
+    comment 'How far a reader reads next.
+in_name, in_matcher, in_events, in_place: the reader. in_max: how many rows. in_until: the last position.
+Result: how many rows of the log that are, and the last of them.
+Locks: none.
+differs: on PostgreSQL it answers the rows; here that is a part of queue_read.'
+begin
+    if in_matcher is not null then
+        select count(*), max(u.position) into out_rows, out_last
+        from (select l.position from queue_log l force index (primary)
+            where l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
+                and concat('.', l.name) regexp in_matcher
+            order by l.position limit in_max) u;
+    else
+        select count(*), max(v.position) into out_rows, out_last
+        from (select u.position from (
+            (select l.position from queue_log l force index (queue_log_kind)
+                where l.p_kind = in_name and l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
+                    and not l.topic_only
+                order by l.position limit in_max)
+            union all
+            (select l.position from queue_log l force index (queue_log_topic)
+                where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > in_place
+                    and l.position <= in_until and find_in_set(l.event, in_events)
+                order by l.position limit in_max)) u
+            order by u.position limit in_max) v;
     end if;
-    select max(k.expires_seconds) into v_expires from queue_kind k where k.p_kind = in_kind;
-    if v_expires is not null then
-        insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
-        call _queue_expire(v_now, 1000, v_gone);
+end;
+--;
+-- calls: _queue_log_horizon, _queue_read
+drop procedure if exists _queue_log_known;
+--;
+create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint,
+    in in_max int, in in_last bigint, out out_known bigint)
+    comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its own transaction that is the horizon. A snapshot that
+is kept may be older than the end of a transaction that isn''t open any more; so there it is what was known before it was taken, and what
+follows without a gap.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_matcher, in_events, in_place: the reader; up to its place the log is
+complete. in_max: how many messages it wants. in_last: the last position that it sees.
+Result: the position.
+Locks: as _queue_log_horizon; in the caller''s transaction none.
+differs: the result is out_known. PostgreSQL needs no transaction of its own, but READ COMMITTED.'
+begin
+    declare v_last, v_rows bigint;
+    if in_own then
+        call _queue_log_horizon(in_now, out_known);
+    else
+        select greatest(in_place, coalesce(max(n.position), 0)) into out_known from queue_log_known n;
+        call _queue_read(in_name, in_matcher, in_events, in_place, in_max, in_last, v_rows, v_last);
+        set v_last = coalesce(v_last, in_last);
+        if v_last > out_known and v_last - out_known <= 100000 then
+            select count(*) into v_rows from queue_log l where l.position > out_known and l.position <= v_last;
+            if v_rows = v_last - out_known then
+                set out_known = v_last;
+            end if;
+        end if;
     end if;
+end;
+--;
+drop procedure if exists _queue_log_missed;
+--;
+create procedure _queue_log_missed(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, out out_missed bigint)
+    comment 'Up to which position the log has no longer what a reader hasn''t read.
+in_name, in_matcher, in_events, in_place: the reader.
+Result: the position; NULL where nothing is missing.
+Locks: none.
+differs: the result is out_missed.'
+begin
+    if in_matcher is not null then
+        select max(g.position) into out_missed from queue_log_gone g
+        where g.position > in_place and find_in_set(g.event, in_events) and g.name <> '' and concat('.', g.name) regexp in_matcher;
+    else
+        select max(u.position) into out_missed
+        from (
+            select max(g.position) as position from queue_log_gone g
+            where g.p_kind = in_name and g.position > in_place and find_in_set(g.event, in_events)
+            union all
+            select max(g.position) from queue_log_gone g
+            where g.name = in_name and g.position > in_place and find_in_set(g.event, in_events)) u;
+    end if;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_events;
+--;
+create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The option events of a read.
+in_options: the options, an object or NULL.
+Result: the events, in their order, with a comma between them; NULL where there is no such option.
+Errors: PQ002.
+differs: the result is out_events.'
+begin
+    declare v_events longtext character set utf8mb4 default json_extract(in_options, '$.events');
+    declare v_bad longtext character set utf8mb4;
+    set out_events = null;
+    if coalesce(json_type(v_events), 'NULL') <> 'NULL' then
+        if json_type(v_events) <> 'ARRAY' or json_length(v_events) = 0 then
+            call _queue_fail('PQ002', 'events', json_unquote(v_events), 'must be an array of events');
+        end if;
+        select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
+        from (
+            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed') and json_type(e.event) = 'STRING',
+                null, cast(e.event as char character set utf8mb4)) as event, e.name
+            from json_table(v_events, '$[*]' columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e) j;
+        if v_bad is not null then
+            call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_topic, _queue_events, _queue_fail,
+--     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
+-- changes: queue_reader
+drop procedure if exists _queue_reader;
+--;
+create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
+    out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_place bigint)
+    comment 'The reader that queue_read was called for, made where it is new.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of queue_read.
+Result: the reader.
+Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.
+differs: the result is out_matcher, out_events and out_place. In the caller''s transaction from now is what is known.'
+begin
+    declare v_from, v_events, v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_last bigint;
+    declare v_ended varchar(10) character set utf8mb4;
+    declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
+    declare continue handler for not found begin end;
+    call _queue_check_kind(in_name, 255, 'name');
+    if v_pattern then
+        call _queue_check_topic(in_name, 'pattern');
+        call _queue_matcher(in_name, out_matcher);
+    end if;
+    call _queue_check_key(in_reader, 'reader');
+    call _queue_check_options(in_options, 'from,events', 'options');
+    call _queue_text(in_options, 'from', v_from);
+    if v_from not in ('oldest', 'now') then
+        call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
+    end if;
+    call _queue_events(in_options, v_events);
+    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader;
+    set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
+    if v_ended is not null and not v_events <=> out_events and not exists (
+        select 1 from queue_kind k where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
+        and not exists (select 1 from queue_log l where out_matcher is null and l.p_kind = in_name)
+        and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name) then
+        call _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
+    end if;
+    if v_name is null then
+        if v_from = 'now' and in_own then
+            call _queue_log_horizon(in_now, out_place);
+        elseif v_from = 'now' then
+            select max(l.position) into v_last from queue_log l;
+            call _queue_log_known(in_own, in_now, in_name, out_matcher, '', 0, 1, v_last, out_place);
+        else
+            call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
+        end if;
+        if v_from = 'now' then -- what was last may have been pruned, and is nothing that it misses
+            call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed', coalesce(out_place, 0), v_last);
+            set out_place = coalesce(v_last, out_place);
+        end if;
+        insert into queue_reader (reader, name, matcher, events, position, created_at)
+        values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)
+        on duplicate key update reader = in_reader;
+        select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader for update;
+    end if;
+    if v_name <> in_name then
+        call _queue_fail('PQ004', 'reader', in_reader, concat('reads "', left(v_name, 40), '", see queue_read_end'));
+    elseif v_events <> out_events then
+        update queue_reader r set r.events = v_events where r.reader = in_reader;
+        set out_events = v_events;
+    end if;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_count, _queue_commit, _queue_fail, _queue_log_known,
+--     _queue_log_missed, _queue_read, _queue_reader, _queue_undo, queue_now
+-- changes: queue_reader
+drop procedure if exists queue_read;
+--;
+create procedure queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'Reads the log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any number of
+readers each read all of it. They take nothing from a consumer or from one another. The next read begins at the same
+place until queue_read_ack.
+in_name: a kind; or a topic; or a pattern, as in queue_subscribe. A topic and a pattern stand for what is published to
+such topics, of whose copies each comes once, however many of its kinds are logged. A pattern stands for kinds too, as
+if their names were topics.
+in_reader: whose place it is, 1 to 200 characters; its first read registers it.
+in_max_messages: how many events at the most, 1 to 10000; NULL: 1.
+in_options: where to begin, and what to see.
+- from: where a new reader begins: at the oldest event that is kept, or at the end of the log. Allowed: oldest, now.
+  Default: oldest.
+- events: what the reader wants to see, for this read and the next ones. pushed, and replaced by a push with
+  on_duplicate, are messages. The others have no payload and stand under the name of their kind alone: who reads a
+  topic, or a pattern that no defined kind fits, is refused them. Allowed: an array of pushed, replaced, acked,
+  popped, moved, dead, removed. Default: pushed and replaced.
+Result: a row an event, in the order of the log, which is the same for all: position, for queue_read_ack; event;
+topic, where it was published; p_kind, p_key, entry; payload or payload_bytes, headers; to_kind, where it was moved or
+buried; created_at, microseconds. The messages of a transaction come when it has committed, in one order for all
+readers. Nobody is shown a position before what stands in front of it is committed or undone. So a transaction that
+has pushed to a kind with a log and stays open keeps the readers where it began; others don''t. In a transaction of
+REPEATABLE READ or SERIALIZABLE, where a position was left out by one that was undone, what follows may come a read
+later. What vanishes with its kind (queue_drop, expires_seconds) leaves no event.
+Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the reader reads another name, and
+where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
+Locks: none, but for a new reader.
+Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka''s last stable offset.
+differs: in a transaction of the caller''s it is always as in REPEATABLE READ. What follows a position that was left out comes once a call
+outside of a transaction has noted that it is safe: a queue_read, a queue_prune.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_max int default coalesce(in_max_messages, 1);
+    declare v_matcher, v_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_check_count(v_max, 'max_messages', 10000);
+            set v_matcher = null, v_known = -1, v_rows = 0;
+            call _queue_reader(v_own, v_now, in_name, in_reader, in_options, v_matcher, v_events, v_place);
+            select max(l.position) into v_last from queue_log l;
+            if v_last > v_place then
+                call _queue_log_known(v_own, v_now, in_name, v_matcher, v_events, v_place, v_max, v_last, v_known);
+                call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
+                set v_known = coalesce(v_last, v_known);
+                if v_rows = 0 and v_known > v_place + 1000 then
+                    update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
+                end if;
+            end if;
+            call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
+            if v_missed is not null then
+                call _queue_fail('PQ004', 'reader', in_reader, concat('has missed what was pruned, ack ', v_missed, ' to go on'));
+            end if;
+            set v_known = if(v_rows = 0, v_place, v_known);
+            -- none of them, where some were pruned since: it is told so by its next read
+            if v_matcher is not null then
+                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                from queue_log l force index (primary)
+                where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events) and concat('.', l.name) regexp v_matcher
+                    and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                        and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
+                order by l.position;
+            else
+                select u.* from (
+                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                    from queue_log l force index (queue_log_kind)
+                    where l.p_kind = in_name and not l.topic_only and l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
+                    union all
+                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                    from queue_log l force index (queue_log_topic)
+                    where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > v_place and l.position <= v_known
+                        and find_in_set(l.event, v_events)) u
+                where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                    and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
+                order by u.position;
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_fail, _queue_undo
+-- changes: queue_reader
+drop procedure if exists queue_read_ack;
+--;
+create procedure queue_read_ack(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_position bigint)
+    comment 'A reader is done with the log up to a position: its next read begins after it.
+in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is behind its
+place leaves that as it is, so that an ack may come twice or late.
+Result: reader, position: its place now.
+Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
+Locks: the reader.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_place, v_log, v_gone bigint;
+    declare continue handler for not found begin end;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_key(in_reader, 'reader');
+            set v_place = null;
+            select r.position into v_place from queue_reader r where r.reader = in_reader for update;
+            if v_place is null then
+                call _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
+            end if;
+            select max(l.position) into v_log from queue_log l;
+            select max(g.position) into v_gone from queue_log_gone g;
+            if in_position is null or in_position < 0
+                or in_position > greatest(v_place, coalesce(v_log, 0), coalesce(v_gone, 0)) then
+                call _queue_fail('PQ001', 'position', in_position, 'must be one that queue_read has shown');
+            elseif in_position > v_place then
+                update queue_reader r set r.position = in_position where r.reader = in_reader;
+                set v_place = in_position;
+            end if;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_reader as reader, v_place as position;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_undo
+-- changes: queue_reader
+drop procedure if exists queue_read_end;
+--;
+create procedure queue_read_end(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Forgets a reader and its place. Nobody has to: a reader keeps nothing in the log.
+in_reader: the reader.
+Result: changed: false where there is none.
+Errors: PQ001 for reader.
+Locks: the reader.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_changed boolean;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_key(in_reader, 'reader');
+            select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
+            delete r from queue_reader r where r.reader = in_reader;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select v_changed as changed;
 end;
 --;
 drop procedure if exists _queue_leaves;
@@ -5086,6 +7804,7 @@ begin
     end while;
 end;
 --;
+-- calls: _queue_fail, _queue_leaves
 drop procedure if exists _queue_where;
 --;
 create procedure _queue_where(in in_options longtext character set utf8mb4, out out_where longtext character set utf8mb4)
@@ -5138,6 +7857,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_leaves
 drop procedure if exists _queue_matches;
 --;
 create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean, out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
@@ -5207,6 +7927,7 @@ index_one: begin
     order by 2;
 end;
 --;
+-- calls: _queue_index
 drop procedure if exists _queue_index_all;
 --;
 create procedure _queue_index_all(in in_entries longtext character set utf8mb4)
@@ -5231,6 +7952,7 @@ begin
     close c;
 end;
 --;
+-- calls: _queue_index
 drop procedure if exists _queue_index_keys;
 --;
 create procedure _queue_index_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
@@ -5260,6 +7982,7 @@ begin
     close c;
 end;
 --;
+-- changes: queue_term
 drop procedure if exists _queue_forget_terms;
 --;
 create procedure _queue_forget_terms(in in_entries longtext character set utf8mb4, out out_rows bigint)
@@ -5283,6 +8006,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_forget_terms
 drop procedure if exists _queue_prune_terms;
 --;
 create procedure _queue_prune_terms(in in_max bigint, out out_pruned bigint)
@@ -5323,6 +8047,8 @@ begin
     set @pyqueue_terms = v_high;
 end;
 --;
+-- calls: _queue_boolean, _queue_forget_terms, _queue_index_all
+-- changes: queue_kind
 drop procedure if exists _queue_define_filter;
 --;
 create procedure _queue_define_filter(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
@@ -5464,6 +8190,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_matches
+-- changes: delayed_queue
 drop procedure if exists _queue_try;
 --;
 create procedure _queue_try(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
@@ -5501,7 +8229,7 @@ begin
                 if v_due is not null then -- as in _queue_promote
                     update delayed_queue q
                     set q.ready_rank = -q.priority, q.due_at = null, q.ready_at = greatest(v_due, if(exists (
-                        select 1 from queue_hint h where h.p_kind = in_kind), in_now - 1000000, 0))
+                        select 1 from queue_cursor c where c.p_kind = in_kind), in_now - 1000000, 0))
                     where q.entry = v_found;
                 end if;
                 set out_entries = json_array_append(out_entries, '$', v_found + 0), out_number = out_number + 1,
@@ -5512,6 +8240,7 @@ begin
     close c;
 end;
 --;
+-- calls: _queue_forget_terms, _queue_look_terms, _queue_try
 drop procedure if exists _queue_find_terms;
 --;
 create procedure _queue_find_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
@@ -5555,12 +8284,13 @@ begin
     end while;
 end;
 --;
+-- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_try
 drop procedure if exists _queue_take_where;
 --;
 create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
-neither uses nor changes the bounds of the session.
+neither uses nor changes the cursor of the session.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have. in_where: the
 filter, see _queue_where.
 Result: see _queue_scan.
@@ -5605,6 +8335,7 @@ begin
     set out_entries = nullif(out_entries, '[]');
 end;
 --;
+-- calls: _queue_first_of, _queue_look_due, _queue_look_line, _queue_matches
 drop procedure if exists _queue_peek_where;
 --;
 create procedure _queue_peek_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_where longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
@@ -5646,3325 +8377,661 @@ begin
     end loop;
 end;
 --;
-drop procedure if exists _queue_check_topic;
+-- calls: _queue_take_in_row, queue_now
+-- changes: queue_inbox
+drop procedure if exists _queue_take_in;
 --;
-create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
-    comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
-in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching takes long.
-Errors: PQ001.'
+create procedure _queue_take_in()
+    comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t be pushed becomes a dead
+letter with the reason. It comes before its caller reads the clock, so that what is taken in is ready for it.
+Locks: the rows; what others have locked is left. They are pushed in their order, not in that of their keys: a call that so waits
+crosswise with another is made again, see _queue_again.
+differs: PostgreSQL''s is the trigger itself.'
 begin
-    call _queue_check_kind(in_topic, 255, in_name);
-    if locate('..', concat('.', in_topic, '.')) > 0 then
-        call _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
-    elseif in_name = 'topic' and in_topic regexp '[*#]' then
-        call _queue_fail('PQ001', in_name, in_topic, 'must not contain * or #');
-    elseif in_topic regexp '[^.][*#]|[*#][^.]' then
-        call _queue_fail('PQ001', in_name, in_topic, 'must have * and # as words of their own');
-    elseif char_length(in_topic) - char_length(replace(in_topic, '#', '')) > 3 then
-        call _queue_fail('PQ001', in_name, in_topic, 'must have at most three #');
-    end if;
-end;
---;
-drop procedure if exists _queue_subscribed;
---;
-create procedure _queue_subscribed(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
-    comment 'The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the first wildcard
-are those the topic begins with, and whose last word is a wildcard or that of the topic.
-in_topic: the topic, checked.
-Result: the kinds, in their order, each once.
-Locks: none.
-differs: out_list is a JSON array of arrays, a new entry number and the kind.'
-begin
-    declare v_shift bigint;
-    declare v_heads longtext character set utf8mb4 default json_array('');
-    declare v_count int default 1 + char_length(in_topic) - char_length(replace(in_topic, '.', ''));
-    while json_length(v_heads) <= v_count do
-        set v_heads = json_array_append(v_heads, '$', substring_index(in_topic, '.', json_length(v_heads)));
-    end while;
-    call _queue_epoch(v_shift);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(m.entry, m.p_kind)) into out_list
-    from (
-        select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, k.p_kind
-        from (
-            select distinct s.p_kind
-            from json_table(v_heads, '$[*]' columns (head varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) h
-                straight_join queue_subscription s force index (queue_subscription_words)
-                    on s.head = h.head and s.tail in ('', substring_index(in_topic, '.', -1))
-            where concat('.', in_topic) like s.sketch escape '|' and concat('.', in_topic) regexp s.matcher
-            order by s.p_kind limit 1000000000) k
-        limit 1000000000) m;
-    set out_list = coalesce(out_list, '[]');
-end;
---;
-drop procedure if exists _queue_publish;
---;
-create procedure _queue_publish(in in_list longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint, out out_answer longtext character set utf8mb4)
-    comment 'queue_publish without its transaction and its checks.
-in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of queue_publish.
-out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
-differs: on PostgreSQL it is a part of queue_publish, and _queue_publish_onto.'
-begin
-    declare v_at, v_one_at, v_entry, v_since bigint;
-    declare v_headers, v_taken longtext character set utf8mb4;
-    declare v_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_remembers, v_done boolean default false;
+    declare v_first, v_id, v_now bigint;
+    declare v_done boolean default false;
+    declare v_ids longtext character set utf8mb4;
     declare c cursor for
-        select j.entry, j.p_kind, in_now - nullif(k.dedup_seconds, 0) * 1000000
-        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-            left join queue_kind k on k.p_kind = j.p_kind
-        order by j.place;
-    call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
-    call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select count(*) > 0 into v_remembers
-    from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-        straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
-    if v_on_duplicate = 'ignore' and not v_remembers then
-        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
-            attempts, max_attempts, ready_rank, ready_at, due_at)
-        select j.entry, j.p_kind, in_key, in_payload, v_headers, v_priority, v_at, v_at, in_now, v_attempts, v_max_attempts,
-            if(v_at <= in_now, -v_priority, null), if(v_at <= in_now, v_at, null), if(v_at > in_now, v_at, null)
-        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
-        where q.entry is null or @pyqueue_own is not true
-        on duplicate key update entry = delayed_queue.entry;
-        -- looked at, as in _queue_put
+        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id
+        where not i.taken order by i.id;
+    select min(i.id) into v_first from queue_inbox i;
+    if v_first is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
-        from (
-            select j.p_kind, q.scheduled_at, if(q.entry = j.entry, 'created', 'ignored') as outcome
-            from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-                left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
-            order by j.place limit 1000000000) s;
-    else
-        select json_arrayagg(json_array(q.entry)) into v_taken
-        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
-        where v_on_duplicate <> 'ignore';
-        call _queue_lock(coalesce(v_taken, '[]'));
-        set out_answer = json_array();
+        select json_arrayagg(o.id) into v_ids
+        from (select i.id from queue_inbox i order by i.id limit 1000 for update skip locked) o;
+    end if;
+    if v_ids is not null then
+        call queue_now(v_now);
         open c;
-        kinds: loop
+        landed: loop
             begin
                 declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_kind, v_since;
+                fetch c into v_id;
             end;
             if v_done then
-                leave kinds;
+                leave landed;
             end if;
-            call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
-                v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
-            if v_outcome in ('created', 'replaced') then
-                call _queue_index(null, v_kind, in_key);
-            end if;
-            set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
+            call _queue_take_in_row(v_id, v_now);
         end loop;
         close c;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end;
 --;
-drop procedure if exists queue_subscribe;
+-- calls: _queue_check_json, _queue_check_payload, _queue_fail, _queue_push
+drop procedure if exists _queue_land;
 --;
-create procedure queue_subscribe(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
-in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word # for any
-number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to 95 characters; nobody
-has to have defined it.
-Result: changed: false where that kind had that pattern already.
-Errors: PQ001 for pattern and kind.
-Locks: none.
-Where the idea comes from: the topic exchange of AMQP.'
+create procedure _queue_land(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6), in in_scheduled_at bigint, in in_attempts int,
+    in in_max_attempts int)
+    comment 'Pushes one row of the inbox.
+The parameters are the columns of queue_inbox.
+Errors: those of queue_push.
+differs: PostgreSQL''s _queue_landed only checks, and the rows of a statement are pushed together.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_changed boolean;
-    declare v_now bigint;
-    declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_topic(in_pattern, 'pattern');
-            call _queue_check_kind(in_kind, 95, 'kind');
-            set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
-            while v_left <> '' do
-                set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
-                if v_word in ('*', '#') then
-                    set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
-                        v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
-                else
-                    set v_before = concat_ws('.', nullif(v_before, ''), v_word),
-                        v_sketch = concat(v_sketch, '.', replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
-                        v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
-                end if;
-            end while;
-            select count(*) = 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
-            if v_changed then
-                insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
-                values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
-                        concat(v_matcher, '\\z'), v_now)
-                on duplicate key update pattern = in_pattern;
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select v_changed as changed;
-end;
---;
-drop procedure if exists queue_unsubscribe;
---;
-create procedure queue_unsubscribe(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Ends a subscription. What the kind has got stays there.
-in_pattern: the pattern, as it was subscribed. in_kind: the kind.
-Result: changed: false where that kind didn''t have that pattern.
-Errors: PQ001 for pattern and kind.
-Locks: the subscription.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_changed boolean;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_topic(in_pattern, 'pattern');
-            call _queue_check_kind(in_kind, 95, 'kind');
-            select count(*) > 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind for update;
-            delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select v_changed as changed;
-end;
---;
-drop procedure if exists queue_publish;
---;
-create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Puts a copy of one message into each kind that is subscribed to its topic, all or none; the copies are messages like any other. A kind
-that is subscribed by several patterns gets one.
-in_topic: words with a dot between them, 1 to 255 characters, without * and #. in_key: the key that each copy has, 1 to 200
-characters; NULL: a time-ordered UUID, the same for all. In each kind it promises what it does in a push. in_payload: JSON, as in
-queue_push, with the fields that payload_shape of each of the kinds wants; what is binary goes to each kind by queue_push_bytes.
-in_options: push options, see queue_push.
-Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is subscribed.
-Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is drained; then
-nobody gets it.
-Locks: none but the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. Waits for
-other transactions that are putting the same keys.
-Where the idea comes from: the topic exchange of AMQP.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_now bigint;
-    declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_draining, v_log, v_logs boolean;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
-                from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-                    straight_join queue_kind k on k.p_kind = j.p_kind
-                where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_topic(in_topic, 'topic');
-            set v_key = in_key, v_done = false, v_logs = false;
-            if in_key is null then
-                call _queue_key(v_now, v_key);
-            end if;
-            call _queue_check_key(v_key, 'key');
-            set in_payload = coalesce(in_payload, 'null');
-            call _queue_check_payload(in_payload, 'payload');
-            call _queue_subscribed(in_topic, v_list);
-            open c;
-            asking: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_kind, v_shape, v_draining, v_log;
-                end;
-                if v_done then
-                    leave asking;
-                elseif v_draining then
-                    call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
-                end if;
-                set v_logs = v_logs or v_log;
-                if v_shape is not null then
-                    call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
-                end if;
-            end loop;
-            close c;
-            call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
-            if v_logs then
-                call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
-    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-        scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
-    order by r.place;
-end;
---;
-drop procedure if exists _queue_cron_field;
---;
-create procedure _queue_cron_field(in in_field varchar(500) character set utf8mb4, in in_least int, in in_most int, in in_names varchar(100) character set utf8mb4, out out_mask bigint)
-    comment 'One field of a cron expression as a mask, a bit a value.
-in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the range of its values.
-in_names: names of its values from the least on, with commas between them.
-Result: the mask; NULL for what is no such field.
-differs: the result is out_mask.'
-field: begin
-    declare v_left varchar(500) character set utf8mb4 default lower(in_field);
-    declare v_part, v_low, v_high varchar(500) character set utf8mb4;
-    declare v_from, v_to, v_step int;
-    set out_mask = if(in_field <> '', 0, null);
-    while v_left <> '' do
-        set v_part = substring_index(v_left, ',', 1), v_left = substr(v_left, char_length(v_part) + 2);
-        if v_part not regexp '^([*]|([a-z]{3}|[0-9]{1,2})(-([a-z]{3}|[0-9]{1,2}))?)(/[0-9]{1,2})?\\z' or in_field regexp ',\\z' then
-            set out_mask = null;
-            leave field;
-        end if;
-        set v_step = if(locate('/', v_part) > 0, substring_index(v_part, '/', -1), null), v_part = substring_index(v_part, '/', 1);
-        set v_low = substring_index(v_part, '-', 1), v_high = if(locate('-', v_part) > 0, substring_index(v_part, '-', -1), null);
-        if v_part = '*' then
-            set v_from = in_least, v_to = in_most;
-        else
-            set v_from = if(v_low regexp '[0-9]', v_low, nullif(find_in_set(v_low, in_names), 0) - 1 + in_least);
-            set v_to = if(v_high is null, if(v_step is null, v_from, in_most),
-                if(v_high regexp '[0-9]', v_high, nullif(find_in_set(v_high, in_names), 0) - 1 + in_least));
-        end if;
-        if (v_from >= in_least and v_to <= in_most and v_from <= v_to and coalesce(v_step, 1) > 0) is not true then
-            set out_mask = null;
-            leave field;
-        end if;
-        while v_from <= v_to do
-            set out_mask = out_mask | (1 << v_from), v_from = v_from + coalesce(v_step, 1);
-        end while;
-    end while;
-end;
---;
-drop procedure if exists _queue_rule;
---;
-create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4, out out_every bigint, out out_seconds bigint,
-    out out_minutes bigint, out out_hours bigint, out out_days bigint, out out_months bigint, out out_weekdays bigint,
-    out out_either_day boolean, out out_zone varchar(64) character set utf8mb4, out out_zone_seconds int)
-    comment 'The rule of a schedule out of its options.
-in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_zone.
-Result: a row of queue_recurring with what makes the rule.
-Errors: PQ002.
-differs: the result is the out_ parameters, the columns of queue_recurring. The server has zones where somebody has filled its tables.'
-begin
-    declare v_every decimal(30,6);
-    declare v_daily, v_cron, v_zone, v_fields text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    call _queue_text(in_options, 'daily_at', v_daily);
-    call _queue_text(in_options, 'cron', v_cron);
-    call _queue_text(in_options, 'time_zone', v_zone);
-    call _queue_number(in_options, 'every_seconds', 1, 315360000, v_every);
-    set out_every = v_every * 1000000, out_seconds = null, out_minutes = null, out_hours = null, out_days = null, out_months = null,
-        out_weekdays = null, out_either_day = null, out_zone = null, out_zone_seconds = null;
-    if coalesce((v_every is not null) + (v_daily is not null) + (v_cron is not null), 0) <> 1 then
-        call _queue_fail('PQ002', 'options', in_options, 'must have one of every_seconds, daily_at, cron');
-    elseif v_every is not null then
-        set out_rule = json_object('every_seconds', json_extract(in_options, '$.every_seconds'));
-        if v_zone is not null then
-            call _queue_fail('PQ002', 'time_zone', v_zone, 'must not stand beside every_seconds');
-        end if;
-    else
-        if v_daily is not null and v_daily not regexp '^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?\\z' then
-            call _queue_fail('PQ002', 'daily_at', v_daily, 'must be a time of the day: 09:30 or 09:30:00');
-        elseif v_daily is not null then
-            set v_fields = concat_ws(' ', substr(v_daily, 4, 2), left(v_daily, 2), '* * *', coalesce(nullif(substr(v_daily, 7), ''), '0')),
-                out_rule = json_object('daily_at', v_daily, 'time_zone', coalesce(v_zone, 'UTC'));
-        else
-            set v_fields = trim(regexp_replace(v_cron, '[[:space:]]+', ' ')),
-                out_rule = json_object('cron', v_cron, 'time_zone', coalesce(v_zone, 'UTC'));
-        end if;
-        if char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 4 then
-            set v_fields = concat(v_fields, ' 0');
-        end if;
-        if char_length(v_fields) < 500 and char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 5 then
-            call _queue_cron_field(substring_index(v_fields, ' ', 1), 0, 59, '', out_minutes);
-            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 2), ' ', -1), 0, 23, '', out_hours);
-            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 3), ' ', -1), 1, 31, '', out_days);
-            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 4), ' ', -1), 1, 12,
-                'jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec', out_months);
-            call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 5), ' ', -1), 0, 7,
-                'sun,mon,tue,wed,thu,fri,sat', out_weekdays);
-            set out_weekdays = out_weekdays & 127 | out_weekdays >> 7; -- 7 is Sunday too
-            call _queue_cron_field(substring_index(v_fields, ' ', -1), 0, 59, '', out_seconds);
-            set out_either_day = left(substring_index(substring_index(v_fields, ' ', 3), ' ', -1), 1) <> '*'
-                and left(substring_index(substring_index(v_fields, ' ', 5), ' ', -1), 1) <> '*';
-        end if;
-        if out_seconds + out_minutes + out_hours + out_days + out_months + out_weekdays is null then
-            call _queue_fail('PQ002', 'cron', v_cron, 'must be minute hour day month weekday, perhaps second, as cron has them');
-        elseif v_zone regexp '^[+-]([01][0-9]|2[0-3]):[0-5][0-9]\\z' then
-            set out_zone_seconds = concat(left(v_zone, 1), substr(v_zone, 2, 2) * 3600 + substr(v_zone, 5, 2) * 60);
-        elseif coalesce(v_zone, 'UTC') = 'UTC' then
-            set out_zone_seconds = 0;
-        elseif v_zone regexp '^[A-Z][A-Za-z0-9_/+-]{0,63}\\z' and v_zone <> 'SYSTEM'
-            and convert_tz(timestamp '2020-01-01 00:00:00', '+00:00', v_zone) is not null then
-            set out_zone = v_zone;
-        else
-            call _queue_fail('PQ002', 'time_zone', v_zone, 'must be an offset, +02:00, or a zone in mysql.time_zone_name');
-        end if;
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_at bigint;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_options longtext character set utf8mb4;
+    if in_payload_bytes is null then
+        call _queue_check_payload(in_payload, 'payload');
+    elseif in_payload is not null then
+        call _queue_fail('PQ003', 'payload', in_payload, 'must not stand beside payload_bytes');
     end if;
-end;
---;
-drop procedure if exists _queue_zone_offset;
---;
-create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint, out out_offset bigint)
-    comment 'How far a zone is ahead of UTC.
-in_zone: its name. in_at: when, in seconds since 1970-01-01 UTC.
-Result: seconds.
-differs: the result is out_offset. Where the server knows times up to 2038 only, it is 0 after that.'
-begin
-    declare v_at datetime default timestamp '1970-01-01 00:00:00' + interval in_at second;
-    set out_offset = timestampdiff(second, v_at, convert_tz(v_at, '+00:00', in_zone));
-end;
---;
-drop procedure if exists _queue_zone_change;
---;
-create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint, out out_change bigint)
-    comment 'When a zone changes its offset.
-in_zone: its name. in_from, in_to: two times with different offsets, in seconds since 1970-01-01 UTC.
-Result: the first second of the other offset.
-differs: the result is out_change.'
-begin
-    declare v_offset, v_other, v_middle bigint;
-    declare v_before bigint default in_from;
-    call _queue_zone_offset(in_zone, in_from, v_offset);
-    set out_change = in_to;
-    while out_change - v_before > 1 do
-        set v_middle = (v_before + out_change) div 2;
-        call _queue_zone_offset(in_zone, v_middle, v_other);
-        if v_other = v_offset then
-            set v_before = v_middle;
-        else
-            set out_change = v_middle;
-        end if;
-    end while;
-end;
---;
-drop procedure if exists _queue_next_local;
---;
-create procedure _queue_next_local(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_local bigint, out out_local bigint)
-    comment 'The next local time of a rule.
-in_name: the schedule with the rule, one with sets. in_local: a local time, in seconds since 1970-01-01 there.
-Result: the first one after it, in such seconds; NULL where there is none within eight years.
-differs: the result is out_local; a row can''t be a parameter.'
-begin
-    declare v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays bigint;
-    declare v_either, v_on_day, v_on_weekday boolean;
-    declare v_date date;
-    declare v_hour, v_minute, v_second int;
-    declare v_day bigint default (in_local + 1) div 86400;
-    declare v_first bigint default (in_local + 1) div 86400;
-    declare v_least int default (in_local + 1) % 86400;
-    select r.seconds, r.minutes, r.hours, r.days, r.months, r.weekdays, r.either_day
-    into v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_either
-    from queue_recurring r where r.name = in_name;
-    set out_local = null;
-    while out_local is null and v_day <= v_first + 2922 do -- from one 29 February to the next it may be eight years
-        set v_date = date '1970-01-01' + interval v_day day;
-        set v_on_day = v_days >> dayofmonth(v_date) & 1, v_on_weekday = v_weekdays >> (dayofweek(v_date) - 1) & 1;
-        if v_months >> month(v_date) & 1 and (v_on_day and v_on_weekday or v_either and (v_on_day or v_on_weekday)) then
-            set v_hour = v_least div 3600;
-            while out_local is null and v_hour <= 23 do
-                set v_minute = if(v_hours >> v_hour & 1, greatest(v_least div 60 - v_hour * 60, 0), 60);
-                while out_local is null and v_minute <= 59 do
-                    set v_second = if(v_minutes >> v_minute & 1, greatest(v_least - v_hour * 3600 - v_minute * 60, 0), 60);
-                    while out_local is null and v_second <= 59 do
-                        if v_seconds >> v_second & 1 then
-                            set out_local = v_day * 86400 + v_hour * 3600 + v_minute * 60 + v_second;
-                        end if;
-                        set v_second = v_second + 1;
-                    end while;
-                    set v_minute = v_minute + 1;
-                end while;
-                set v_hour = v_hour + 1;
-            end while;
-        end if;
-        set v_least = 0, v_day = v_day + 1;
-    end while;
-end;
---;
-drop procedure if exists _queue_next_tick;
---;
-create procedure _queue_next_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_after bigint, out out_at bigint)
-    comment 'When a rule is due next.
-in_name: the schedule with the rule. in_after: after when, in microseconds since 1970-01-01 UTC.
-Result: such microseconds; NULL: never again.
-differs: the result is out_at; a row can''t be a parameter.'
-begin
-    declare v_after bigint default in_after div 1000000;
-    declare v_every, v_hours, v_until, v_offset, v_late, v_early, v_other, v_local bigint;
-    declare v_zone varchar(64) character set utf8mb4;
-    select r.every, r.hours, r.zone, r.zone_seconds, r.until_at into v_every, v_hours, v_zone, v_offset, v_until
-    from queue_recurring r where r.name = in_name;
-    set out_at = (in_after div v_every + 1) * v_every;
-    if v_every is null then
-        if v_zone is not null then
-            call _queue_zone_offset(v_zone, v_after, v_offset);
-        end if;
-        set v_local = v_after + v_offset;
-        times: loop
-            call _queue_next_local(in_name, v_local, v_local);
-            set out_at = v_local - v_offset;
-            if out_at is null or v_zone is null then
-                leave times;
-            elseif v_hours = 16777215 then
-                -- in every hour: as real time goes on, through the doubled hour twice
-                call _queue_zone_offset(v_zone, out_at, v_other);
-                if v_other = v_offset then
-                    leave times;
-                end if;
-                call _queue_zone_change(v_zone, v_after, out_at, v_after);
-                call _queue_zone_offset(v_zone, v_after, v_offset);
-                set v_local = v_after + v_offset - 1;
-            else
-                -- once a local time: the first time that the clock shows it, or when it jumps over it
-                call _queue_zone_offset(v_zone, v_local - 86400, v_early);
-                call _queue_zone_offset(v_zone, v_local + 86400, v_late);
-                set out_at = v_local - v_early;
-                call _queue_zone_offset(v_zone, out_at, v_other);
-                if v_other <> v_early then
-                    set out_at = v_local - v_late;
-                    call _queue_zone_offset(v_zone, out_at, v_other);
-                    if v_other <> v_late then
-                        call _queue_zone_change(v_zone, v_local - 86400, v_local + 86400, out_at);
-                    end if;
-                end if;
-                if out_at > v_after then
-                    leave times;
-                end if;
-            end if;
-        end loop;
-        set out_at = out_at * 1000000;
+    if in_headers is not null then
+        call _queue_check_json(in_headers, 'PQ003', 'headers');
     end if;
-    if out_at > v_until then
-        set out_at = null;
+    if coalesce(in_headers, in_priority, in_delay_seconds, in_scheduled_at, in_attempts, in_max_attempts) is not null then
+        set v_options = json_object('headers', json_extract(coalesce(in_headers, 'null'), '$'), 'priority', in_priority + 0,
+            'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts', in_attempts + 0,
+            'max_attempts', in_max_attempts + 0);
     end if;
+    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
 end;
 --;
-drop procedure if exists _queue_last_tick;
+-- calls: _queue_bury, _queue_key, _queue_land, _queue_put
+drop procedure if exists _queue_take_in_row;
 --;
-create procedure _queue_last_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_last bigint)
-    comment 'When a rule was due last.
-in_name: the schedule with the rule, which is due. in_now: the time of the call.
-Result: microseconds since 1970-01-01 UTC, at the earliest next_at.
-differs: the result is out_last; a row can''t be a parameter.'
-begin
-    declare v_end, v_next, v_seconds bigint;
-    declare v_left varchar(100) character set utf8mb4 default '60,600,3600,21600,86400,604800,2764800,31622400,';
-    select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r where r.name = in_name;
-    -- from as late as there is one, so that what was missed for months isn't gone through one by one
-    while v_left <> '' do
-        set v_seconds = substring_index(v_left, ',', 1), v_left = substr(v_left, locate(',', v_left) + 1);
-        call _queue_next_tick(in_name, greatest(v_end - v_seconds * 1000000, out_last - 1), v_next);
-        if v_next <= v_end then
-            set v_left = '';
-        end if;
-    end while;
-    while v_next <= v_end do
-        set out_last = v_next;
-        call _queue_next_tick(in_name, out_last, v_next);
-    end while;
-end;
---;
-drop procedure if exists _queue_recur;
---;
-create procedure _queue_recur(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_next_at bigint)
-    comment 'queue_schedule without its transaction.
-in_name, in_kind, in_payload, in_options, the errors and the locks: those of queue_schedule. out_next_at: when it is due first.
-differs: on PostgreSQL it is queue_schedule itself.'
-begin
-    declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at, v_due bigint;
-    declare v_zone_seconds, v_attempts, v_max_attempts int;
-    declare v_priority smallint;
-    declare v_either, v_paused boolean;
-    declare v_zone varchar(64) character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
-    declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_name, 100, 'name');
-    call _queue_check_kind(in_kind, 95, 'kind');
-    set in_payload = coalesce(in_payload, 'null');
-    call _queue_check_payload(in_payload, 'payload');
-    call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
-        'delay_seconds,priority,headers,max_attempts'), 'options');
-    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
-    if v_shape is not null then
-        call _queue_check_fit(v_shape, in_payload, 'payload');
-    end if;
-    call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_either, v_zone,
-        v_zone_seconds);
-    set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up', '$.until', '$.paused');
-    call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    call _queue_text(in_options, 'catch_up', v_catch_up);
-    if v_catch_up not in ('all', 'last', 'skip') then
-        call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');
-    end if;
-    call _queue_instant(in_options, 'until', v_until);
-    call _queue_boolean(in_options, 'paused', v_paused);
-    -- due, and not made yet
-    select r.next_at into v_due from queue_recurring r
-    where r.name = in_name and not r.paused and r.next_at <= v_now and r.every <=> v_every and r.seconds <=> v_seconds
-        and r.minutes <=> v_minutes and r.hours <=> v_hours and r.days <=> v_days and r.months <=> v_months
-        and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone and r.zone_seconds <=> v_zone_seconds
-    for update;
-    insert into queue_recurring (name, p_kind, payload, push_options, rule, catch_up, paused)
-    values (in_name, in_kind, in_payload, v_push, v_rule, coalesce(v_catch_up, 'last'), false)
-    on duplicate key update name = in_name;
-    update queue_recurring r
-    set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every, r.seconds = v_seconds,
-        r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months, r.weekdays = v_weekdays,
-        r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds, r.catch_up = coalesce(v_catch_up, 'last'),
-        r.until_at = v_until, r.paused = coalesce(v_paused, false), r.next_at = null
-    where r.name = in_name;
-    set out_next_at = if(v_due > v_until, null, v_due);
-    if v_due is null then
-        call _queue_next_tick(in_name, v_now, out_next_at);
-    end if;
-    if out_next_at is null and v_until is null then
-        call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')), 'must be a time that comes');
-    end if;
-    update queue_recurring r set r.next_at = out_next_at where r.name = in_name;
-end;
---;
-drop procedure if exists _queue_tick;
---;
-create procedure _queue_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, inout out_left int, out out_made int)
-    comment 'Pushes what one schedule is due for.
-in_name: the schedule, locked already. in_now: the time of the call. out_left: how many messages may be made yet. out_made: how many
-were made.
-differs: on PostgreSQL it is a part of queue_tick.'
+create procedure _queue_take_in_row(in in_id bigint, in in_now bigint)
+    comment 'Pushes one row of the inbox, or makes it a dead letter.
+in_id: the row, locked already. in_now: the time of the call.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_push longtext character set utf8mb4;
-    declare v_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_catch_up varchar(10) character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_at, v_last, v_push_at, v_put_at bigint;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
-    into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
-    from queue_recurring r where r.name = in_name for update;
-    call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    if v_catch_up <> 'all' then
-        call _queue_last_tick(in_name, in_now, v_at);
-    end if;
-    if v_catch_up = 'skip' and v_at < in_now - 60000000 then
-        call _queue_next_tick(in_name, v_at, v_at);
-    end if;
-    set out_made = 0;
-    while v_at <= in_now and out_left > 0 do
-        set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
-            '%Y-%m-%dT%H:%i:%sZ'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
-            v_outcome);
+    declare v_payload, v_headers longtext character set utf8mb4;
+    declare v_bytes longblob;
+    declare v_priority, v_attempts, v_max_attempts int;
+    declare v_delay decimal(30,6);
+    declare v_at, v_entry bigint;
+    declare v_error text character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_stored json;
+    select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at, i.attempts,
+        i.max_attempts
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
+    from queue_inbox i where i.id = in_id for update;
+    begin
+        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
+            get diagnostics condition 1 v_error = message_text;
+        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
+    end;
+    if v_error is not null then
+        if v_key is null then
+            call _queue_key(in_now, v_key);
+        end if;
+        begin -- what can't be JSON here is kept as bytes
+            declare exit handler for 3151, 3157 set v_bytes = v_payload, v_payload = null;
+            set v_stored = v_payload;
+        end;
+        if v_bytes is null then
+            set v_payload = coalesce(v_payload, 'null');
+        end if;
+        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at, v_outcome);
         if v_outcome = 'created' then
-            call _queue_index(null, v_kind, v_key);
-        end if;
-        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
-        set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
-        call _queue_next_tick(in_name, v_at, v_at);
-    end while;
-    update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = in_name;
-end;
---;
-drop procedure if exists queue_schedule;
---;
-create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Has a message pushed again and again, by queue_tick; a schedule of that name is replaced, and what it is due for already stays so where
-its rule is the same.
-in_name: 1 to 100 characters. in_kind: the kind. in_payload: as in queue_push. in_options: one of every_seconds (1 to 10 years: whenever
-the microseconds since 1970 can be divided by it, so every 3600 is at the full hour), daily_at ("09:30", "09:30:15") and cron
-("minute hour day month weekday", as cron has them, names included; seconds as a sixth field at the end; where day and weekday are both
-set, either will do); for the last two time_zone: an offset, "+02:00", or a name that the server knows, default UTC. Of one name an
-occurrence happens once: a local time that the clock jumps over is when it jumps, one that it shows twice is the first; but what is
-due in every hour goes on as real time does. catch_up: what becomes of occurrences that queue_tick finds late: last (the default: one
-message, for the newest), all (a message each) or skip (none for what is more than 60 s late). until: the end, as scheduled_at of a push;
-paused: true: nothing is made, nor later made up for. And for the push delay_seconds, priority, headers and max_attempts.
-Result: name, p_kind; next_at, microseconds since 1970, NULL where until is past. A message has the key <name>@<when it was due>, as
-2026-11-21T09:30:00Z.
-Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
-Locks: the schedule.
-Where the idea comes from: cron.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_next_at bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_recur(in_name, in_kind, in_payload, in_options, v_next_at);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_name as name, in_kind as p_kind, v_next_at as next_at;
-end;
---;
-drop procedure if exists queue_unschedule;
---;
-create procedure queue_unschedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Ends a schedule. What it has pushed stays.
-in_name: its name.
-Result: changed: false where there was none of that name.
-Errors: PQ001 for name.
-Locks: the schedule.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_changed boolean;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_kind(in_name, 100, 'name');
-            select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
-            delete r from queue_recurring r where r.name = in_name;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select v_changed as changed;
-end;
---;
-drop procedure if exists queue_tick;
---;
-create procedure queue_tick()
-    comment 'Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call, those first that have been due
-the longest. Any number may call it at any time, and a worker does so now and then: an occurrence makes one message, because only one call
-at a time has a schedule, and because its message has a key. A kind that is drained gets none; it is caught up with once that ends. What isn''t
-of its payload_shape is dead at the next reserve.
-Result: ticked: how many messages were made.
-Locks: the schedules that are due; what others have locked is passed over.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_now, v_ticked bigint;
-    declare v_left, v_made int;
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select d.name
-                from (
-                    select r.name, r.p_kind from queue_recurring r force index (queue_recurring_next)
-                    where r.paused = false and r.next_at <= v_now
-                        and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
-                    order by r.next_at limit 100 for update skip locked) d
-                order by d.p_kind, d.name;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            set v_left = 1000, v_ticked = 0, v_done = false;
-            open c;
-            schedules: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_name;
-                end;
-                if v_done or v_left <= 0 then
-                    leave schedules;
-                end if;
-                call _queue_tick(v_name, v_now, v_left, v_made);
-                set v_ticked = v_ticked + v_made;
-            end loop;
-            close c;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select v_ticked as ticked;
-end;
---;
-drop procedure if exists _queue_group_options;
---;
-create procedure _queue_group_options(in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_close boolean, out out_members bigint,
-    out out_on_dead longtext character set utf8mb4, out out_fail_kind longtext character set utf8mb4, out out_key longtext character set utf8mb4, out out_priority bigint, out out_delay_seconds decimal(30,6),
-    out out_keep_seconds decimal(30,6))
-    comment 'Refuses what queue_group doesn''t know.
-in_then_kind, in_then_payload, in_options: those of queue_group.
-Errors: PQ001, PQ002, PQ003.
-differs: it answers the options, each NULL where it isn''t given.'
-begin
-    if in_then_kind is not null then
-        call _queue_check_kind(in_then_kind, 95, 'then_kind');
-    end if;
-    if in_then_payload is not null then
-        call _queue_check_payload(in_then_payload, 'then_payload');
-        if json_type(in_then_payload) <> 'OBJECT' then
-            call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
+            select q.entry into v_entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_key for update;
+            call _queue_bury(v_entry, v_error, in_now);
         end if;
     end if;
-    if in_options is not null then
-        call _queue_check_options(in_options, 'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
-        call _queue_boolean(in_options, 'close', out_close);
-        call _queue_integer(in_options, 'members', 0, 1000000000, out_members);
-        call _queue_text(in_options, 'on_dead', out_on_dead);
-        if out_on_dead not in ('wait', 'report', 'fail') then
-            call _queue_fail('PQ002', 'on_dead', out_on_dead, 'must be wait, report or fail');
-        end if;
-        call _queue_text(in_options, 'fail_kind', out_fail_kind);
-        if out_fail_kind is not null then
-            call _queue_check_kind(out_fail_kind, 95, 'fail_kind');
-        end if;
-        call _queue_text(in_options, 'key', out_key);
-        if out_key is not null then
-            call _queue_check_key(left(out_key, 201), 'key');
-        end if;
-        call _queue_integer(in_options, 'priority', -32768, 32767, out_priority);
-        call _queue_number(in_options, 'delay_seconds', 0, 31536000, out_delay_seconds);
-        call _queue_number(in_options, 'keep_seconds', 0, 3153600000, out_keep_seconds);
+end;
+--;
+-- changes: queue_stage, queue_stage_part
+drop procedure if exists _queue_stage_remove;
+--;
+create procedure _queue_stage_remove(in in_part bigint, in in_max bigint, out out_removed bigint)
+    comment 'Removes what was staged under a part, and the part once that is all.
+in_part: the part, locked. in_max: how many messages at the most.
+out_removed: how many messages.'
+begin
+    delete from queue_stage where queue_stage.part = in_part limit in_max;
+    set out_removed = row_count();
+    if out_removed < in_max then
+        delete p from queue_stage_part p where p.part = in_part;
     end if;
 end;
 --;
-drop procedure if exists _queue_prune_groups;
+-- calls: _queue_stage_remove
+drop procedure if exists _queue_stage_outdated;
 --;
-create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has gone without an ack,
-and finishes those where nobody saw that all is done: those first that it has not looked at for longest.
-in_now: the time of the call. in_max: how many rows to look at, of each sort.
-Result: how many were forgotten.
-Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.
-differs: the result is out_pruned.'
+create procedure _queue_stage_outdated(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Removes what an earlier run of a query has staged: nobody can publish it any more.
+in_query: the query. in_run: the run that is there now. NULL of either: nothing is removed.
+Locks: the parts; what others have locked is left.'
 begin
-    declare v_name, v_locked varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_from, v_rows, v_last, v_open bigint;
-    declare v_left bigint default in_max;
-    declare v_gone longtext character set utf8mb4;
-    declare v_done boolean default false;
-    declare v_past cursor for
-        select g.group_name from queue_group g force index (queue_group_forget)
-        where g.forget_at <= in_now order by g.forget_at limit in_max;
-    declare v_open_ones cursor for
-        select g.group_name, g.checked_to from queue_group g force index (queue_group_checked)
-        where g.finished_at is null order by g.checked_at limit in_max;
-    declare continue handler for not found set v_done = true;
+    declare v_part, v_rows bigint;
+    declare continue handler for not found begin end;
+    parts: loop
+        set v_part = null;
+        select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
+        where p.query = in_query and p.run <> in_run limit 1 for update skip locked;
+        if v_part is null then
+            leave parts;
+        end if;
+        call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
+    end loop;
+end;
+--;
+-- calls: _queue_stage_remove
+-- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan
+drop procedure if exists _queue_stage_prune;
+--;
+create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
+    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
+which nothing came for a year.
+in_now: the time of the call. in_max: how many rows of each at the most.
+out_pruned: how many rows.
+Locks: the rows; what others have locked is left.'
+begin
+    declare v_part, v_rows bigint;
+    declare continue handler for not found begin end;
     set out_pruned = 0;
-    open v_past;
-    past: loop
-        fetch v_past into v_name;
-        if v_done or out_pruned >= in_max then
-            leave past;
+    parts: loop
+        set v_part = null;
+        select p.part into v_part from queue_stage_part p force index (queue_stage_part_begun)
+        where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
+        if v_part is null then
+            select p.part into v_part from queue_stage_part p
+            where p.query is not null and exists (select 1 from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
+            limit 1 for update skip locked;
         end if;
-        set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
-        select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
-        if v_locked is not null then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(o.member), count(*) into v_gone, v_rows
-            from (select m.member from queue_group_member m force index (queue_group_member_group)
-                where m.group_name = v_name limit v_left) o;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
-                straight_join queue_group_member m force index (primary) on m.member = j.member;
-            set out_pruned = out_pruned + v_rows;
-            if v_rows < v_left then
-                delete g from queue_group g where g.group_name = v_name;
-                set out_pruned = out_pruned + 1;
-            end if;
+        if v_part is null or out_pruned >= in_max then
+            leave parts;
         end if;
-        set v_done = false;
+        call _queue_stage_remove(v_part, in_max - out_pruned, v_rows);
+        set out_pruned = out_pruned + v_rows;
     end loop;
-    close v_past;
-    set v_left = in_max, v_done = false;
-    open v_open_ones;
-    names: loop
-        fetch v_open_ones into v_name, v_from;
-        if v_done or v_left <= 0 then
-            leave names;
-        end if;
-        set v_gone = null;
-        select count(*), max(o.member) into v_rows, v_last
-        from (select m.member from queue_group_member m force index (queue_group_member_group)
-            where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(m.member) into v_gone
-        from queue_group_member m force index (queue_group_member_group) left join delayed_queue q force index (primary) on q.entry = m.entry
-        where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null and q.entry is null;
-        if v_gone is not null then
-            call _queue_members_end(v_gone, 'gone', null, in_now);
-        end if;
-        select count(*) into v_open from (
-            select 1 from queue_group_member m force index (queue_group_member_open)
-            where m.group_name = v_name and m.done_at is null limit 1) o;
-        if v_open = 0 then
-            call _queue_group_check(v_name, in_now);
-        end if;
-        set v_locked = null;
-        select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
-        if v_locked is not null then
-            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0 else v_last end
-            where g.group_name = v_name;
-        end if;
-        set v_left = v_left - greatest(v_rows, 1), v_done = false;
-    end loop;
-    close v_open_ones;
-end;
---;
-drop procedure if exists _queue_group;
---;
-create procedure _queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
-    comment 'queue_group without its transaction and its result.
-in_group, in_then_kind, in_then_payload, in_options, the errors and the locks: those of queue_group.
-differs: on PostgreSQL it is a part of queue_group.'
-begin
-    declare v_now, v_new, v_expected, v_priority, v_finished_at bigint;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_delay, v_keep decimal(30,6);
-    declare v_close boolean;
-    declare v_dead longtext character set utf8mb4;
-    declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_group, 100, 'group');
-    call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind, v_key, v_priority,
-        v_delay, v_keep);
-    if in_then_kind is not null then
-        insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
-        values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
-        on duplicate key update group_name = queue_group.group_name;
+    if exists (select 1 from queue_stream_part p where p.begun_at <= in_now - 604800000000) then
+        delete from queue_stream_part where queue_stream_part.begun_at <= in_now - 604800000000 order by queue_stream_part.begun_at limit in_max;
+        set out_pruned = out_pruned + row_count();
     end if;
-    select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = in_group for update;
-    if v_found is null then
-        call _queue_check_kind(in_then_kind, 95, 'then_kind');
-    elseif v_finished_at is null then
-        select count(*) = 0 into v_new from queue_group_slot s where s.group_name = in_group;
-        if v_new then
-            insert into queue_group_slot (group_name, slot)
-            select in_group, a.n * 8 + b.n
-            from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
-                join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
-            order by 2;
-        end if;
-        update queue_group g
-        set g.then_kind = coalesce(in_then_kind, g.then_kind), g.then_payload = coalesce(in_then_payload, g.then_payload),
-            g.then_key = coalesce(v_key, g.then_key), g.on_dead = coalesce(v_on_dead, g.on_dead),
-            g.then_priority = coalesce(v_priority, g.then_priority), g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
-            g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
-            g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
-        where g.group_name = in_group;
-        if v_on_dead <> 'wait' then -- of those that have died, too
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(m.member) into v_dead
-            from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
-            where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
-            if v_dead is not null then
-                call _queue_members_end(v_dead, 'dead', null, v_now);
-            end if;
-        end if;
-        call _queue_group_note(in_group);
-        call _queue_group_check(in_group, v_now);
+    if exists (select 1 from queue_stream_kept k where k.kept_at <= in_now - 604800000000) then
+        delete from queue_stream_kept where queue_stream_kept.kept_at <= in_now - 604800000000 order by queue_stream_kept.kept_at limit in_max;
+        set out_pruned = out_pruned + row_count();
+    end if;
+    if exists (select 1 from queue_stream_plan l where l.begun_at <= in_now - 604800000000) then
+        delete from queue_stream_plan where queue_stream_plan.begun_at <= in_now - 604800000000 order by queue_stream_plan.begun_at limit in_max;
+        set out_pruned = out_pruned + row_count();
+    end if;
+    if exists (select 1 from queue_stage_done d where d.done_at <= in_now - 31536000000000) then
+        delete from queue_stage_done where queue_stage_done.done_at <= in_now - 31536000000000 order by queue_stage_done.done_at limit in_max;
+        set out_pruned = out_pruned + row_count();
     end if;
 end;
 --;
-drop procedure if exists queue_group;
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_stage_put_each, queue_now
+-- changes: delayed_queue, queue_stage, queue_stage_part
+drop procedure if exists _queue_stage_put;
 --;
-create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
-    comment 'Makes a group, or changes one that has not finished: when all of its members are done, what follows it is pushed, once. Messages
-become members by option group of a push; one is done when it is acked, or at the end of its route.
-in_group: its name, 1 to 100 characters. in_then_kind: the kind of what follows; NULL: as it was. in_then_payload: a JSON object; NULL:
-as it was, at first {}. The results are put into it as results: an array, in the order of the pushes, of {kind, key, outcome, result,
-error}, kind and key as pushed, result as its ack gave it, if it did. All together are one payload: 10000 of 1 kB are 10 MB, and MySQL and MariaDB want
-max_allowed_packet to be as large.
-in_options, each kept where it isn''t given again: close (true: all members are known); members (how many there will be); on_dead,
-what a dead member does: wait (the default: the group waits until that is redriven and acked, or acked as a dead letter), report (it is done,
-its error is with the results) or fail (the group has failed at once); fail_kind (where what follows goes then, with the results so far;
-none: nothing is pushed); key (of what follows, default the name of the group; where it is taken, that message is replaced as by a push with on_duplicate), priority,
-delay_seconds; keep_seconds (how long a group that has finished is remembered, default 86400).
-A group finishes once it is closed, or has as many members as it was to have, and all of them are done: one that is closed
-without any, at once. Until it has finished more may be added, also by a member that is held; after that it is an error. What is pushed onto a
-message that is there already is no member. A member that moves, dies or is redriven stays one; one whose key is taken where it goes is done:
-outcome duplicate. One that is popped, removed, purged, dropped or goes with its kind is done: outcome gone, from the next queue_prune on.
-What follows is put in even where its kind is drained.
-Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it is.
-Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
-Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a group of
-a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is the last: then
-whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and queue_wait and queue_listen say that then_kind may have something.
-Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
+create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, out out_messages bigint)
+    comment 'Pushes what is staged and takes it out of the stage.
+in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
+out_messages: how many messages they are, those whose keys are taken among them.
+Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+Locks: the parts, in their order; else as queue_push_many.
+differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
-            select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-end;
---;
-drop procedure if exists _queue_semaphores;
---;
-create procedure _queue_semaphores(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
-    comment 'The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
-Result: their names; NULL: none.
-Errors: PQ002, also for one that isn''t there, and together with an order key.
-differs: the result is out_names, a JSON array.'
-begin
-    declare v_number, v_bad int default 0;
-    declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options), '$.semaphores');
-    if json_type(out_names) = 'NULL' then
-        set out_names = null;
-    elseif json_type(out_names) = 'ARRAY' then
-        select count(distinct convert(json_unquote(n.name) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */),
-            coalesce(sum(json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 100), 0)
-        into v_number, v_bad from json_table(out_names, '$[*]' columns (name json path '$')) n;
-    end if;
-    if out_names is not null and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8 or v_number <> json_length(out_names)) then
-        call _queue_fail('PQ002', 'semaphores', out_names, 'must be an array of 1 to 8 different names of 1 to 100 characters');
-    end if;
-    if out_names is not null and coalesce(json_type(json_extract(
-        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')), 'NULL') <> 'NULL' then
-        call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
-    end if;
-    select min(n.name) into v_missing
-    from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-        left join queue_semaphore s on s.name = n.name
-    where s.name is null;
-    if v_missing is not null then
-        call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
-    end if;
-end;
---;
-drop procedure if exists _queue_slot_lock;
---;
-create procedure _queue_slot_lock(in in_names longtext character set utf8mb4, in in_wait boolean, out out_locked longtext character set utf8mb4)
-    comment 'Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one keeps
-nobody waiting that has it.
-in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
-Result: the names of those that are there and locked.
-Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held says to the end of the call that some are locked.'
-begin
-    declare v_all longtext character set utf8mb4 default in_names;
-    declare v_more longtext character set utf8mb4;
-    if in_wait then
-        -- with those of who may be next, because to lock them later would be out of order
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(m.name) into v_more
-        from (
-            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-            limit 1000000000) j
-            straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
-                and w.entry <= coalesce((
-                    select x.entry from queue_semaphore_wait x force index (queue_semaphore_wait_name)
-                    where x.name = j.name order by x.entry limit 2, 1), 9223372036854775807)
-            straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
-            straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m;
-        set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(l.name) into out_locked
-        from (
-            select s.name
-            from (
-                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-                limit 1000000000) j
-                straight_join queue_semaphore s force index (primary) on s.name = j.name
-            order by j.name limit 1000000000 for update /*!80000 of s */) l;
-    else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(l.name) into out_locked
-        from (
-            select s.name
-            from (
-                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-                limit 1000000000) j
-                straight_join queue_semaphore s force index (primary) on s.name = j.name
-            order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
-    end if;
-    if out_locked is not null then
-        set @pyqueue_slot_held = true;
-    end if;
-    set out_locked = coalesce(out_locked, '[]');
-end;
---;
-drop procedure if exists _queue_slot_room;
---;
-create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_room bigint)
-    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second,
-where there is no room otherwise.
-in_now: the time of the call.
-Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
-Locks: the messages whose holds have expired; what others have locked is left.
-differs: the result is out_room; what is not to count is taken back.'
-begin
-    declare v_entry, v_found, v_held, v_taken bigint;
-    declare v_old longtext character set utf8mb4;
-    declare v_done boolean default false;
-    declare c cursor for
-        select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
-    declare continue handler for not found set v_done = true;
-    open c;
-    slots: loop
-        fetch c into v_entry;
-        if v_done then
-            leave slots;
-        end if;
-        set v_found = null, v_held = null;
-        select q.entry, if(q.reserved_at is null, 0, q.scheduled_at) into v_found, v_held
-        from delayed_queue q where q.entry = v_entry for update skip locked;
-        if v_found is null then -- locked, or gone
-            select max(q.entry), 0 into v_found, v_held from delayed_queue q where q.entry = v_entry;
-            set v_found = if(v_found is null, v_entry, null);
-        end if;
-        set v_done = false;
-        if v_held > in_now then
-            update queue_semaphore_slot h set h.until = v_held where h.entry = v_entry and h.name = in_name;
-        elseif v_found is not null then
-            delete h from queue_semaphore_slot h where h.entry = v_entry and h.name = in_name;
-        end if;
-    end loop;
-    close c;
-    if @pyqueue_own then
-        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
-    else -- whose snapshot may be old
-        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name lock in share mode;
-    end if;
-    set out_room = null;
-    select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
-    if out_room <= 0 and not in_all then
-        -- taken back, not passed over: who takes such a message by its promise does so without the lock of the semaphore
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(l.entry) into v_old
-        from (
-            select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-            where h.name = in_name and h.until between 1000000 - in_now and -1 limit 100 for update skip locked) l;
-        if v_old is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete h from json_table(v_old, '$[*]' columns (entry bigint path '$')) j
-                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
-            set out_room = out_room + json_length(v_old);
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_slot_lacks;
---;
-create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
-    out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Which of some semaphores has no room.
-in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see _queue_slot_room.
-out_lacks: the first that has none; NULL: all have; empty: another has locked one of them.
-Locks: these semaphores, where in_but is given; what others have locked is left.
-differs: on PostgreSQL it is a part of _queue_slot_next and of _queue_slot_take.'
-begin
-    declare v_place int default 0;
-    declare v_there int;
-    declare v_room bigint;
-    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    set out_lacks = null;
-    names: while v_place < json_length(in_names) do
-        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_found = null;
-        if v_name <=> in_but then
-            iterate names;
-        end if;
-        select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
-        if v_found is null then
-            select count(*) into v_there from queue_semaphore s where s.name = v_name;
-            if v_there > 0 then
-                set out_lacks = '';
-                leave names;
-            end if;
-        else
-            call _queue_slot_room(v_name, in_all, in_now, v_room);
-            if v_room <= 0 then
-                set out_lacks = v_name;
-                leave names;
-            end if;
-        end if;
-    end while;
-end;
---;
-drop procedure if exists _queue_slot_next;
---;
-create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint,
-    out out_woken bigint)
-    comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
-line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
-that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
-Result: how many went to the ready line, where they stand last of their priority.
-Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is out_woken.'
-begin
-    declare v_room, v_entry, v_found, v_there bigint;
-    declare v_last bigint default -1;
-    declare v_looks int default 100;
-    declare v_waits boolean;
-    declare v_names longtext character set utf8mb4;
-    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    set out_woken = 0;
-    call _queue_slot_room(in_name, in_kind is null, in_now, v_room);
-    set v_room = coalesce(v_room, 9223372036854775807);
-    line: while v_room > 0 and out_woken < in_max and v_looks > 0 do
-        set v_entry = null, v_found = null;
-        if in_kind is null then
-            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-            where w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
-        else
-            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
-        end if;
-        if v_entry is null then
-            leave line;
-        end if;
-        set v_last = v_entry, v_looks = v_looks - 1, v_there = 0;
-        select q.entry, q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_found, v_names, v_waits
-        from delayed_queue q where q.entry = v_entry for update skip locked;
-        if v_found is null then
-            select count(*) into v_there from delayed_queue q where q.entry = v_entry;
-        end if;
-        if v_found is null and v_there = 0 or v_found is not null and not v_waits then
-            delete w from queue_semaphore_wait w where w.entry = v_entry;
-        elseif v_found is not null then
-            call _queue_slot_lacks(v_names, in_name, in_kind is null, in_now, v_lacks);
-            if v_lacks is null then
-                update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
-                delete w from queue_semaphore_wait w where w.entry = v_entry;
-                insert into queue_semaphore_slot (entry, name, until)
-                select v_entry, s.name, -in_now from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-                    straight_join queue_semaphore s force index (primary) on s.name = j.name
-                on duplicate key update until = -in_now;
-                set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;
-            elseif v_lacks <> '' then
-                update queue_semaphore_wait w set w.name = v_lacks where w.entry = v_entry;
-            end if;
-        end if;
-    end while;
-end;
---;
-drop procedure if exists _queue_slot_wake;
---;
-create procedure _queue_slot_wake(in in_names longtext character set utf8mb4, in in_locked longtext character set utf8mb4, in in_now bigint,
-    out out_lines longtext character set utf8mb4, out out_done boolean)
-    comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks another, no hold has expired
-and what is read is what is newest. A line is looked at for as many as there is room for.
-in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t there. in_now: the time of the call.
-out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to _queue_slot_next, and nobody was woken.
-Locks: the messages; what others have locked stays as it is.
-differs: PostgreSQL has _queue_slot_next alone; a statement costs less there.'
-begin
-    declare v_found, v_next, v_picked longtext character set utf8mb4;
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_room bigint;
-    declare v_place, v_odd int default 0;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)), coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
-    from (
-        select j.name, s.capacity - (
-                select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = s.name) as room,
-            exists (
-                select 1 from queue_semaphore_slot e force index (queue_semaphore_slot_name)
-                where e.name = s.name and e.until between 0 and in_now) as expired
-        from (
-            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-            limit 1000000000) j
-            left join queue_semaphore s force index (primary) on s.name = j.name
-        where (s.name is null or json_contains(in_locked, json_quote(j.name)))
-            and exists (select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name)
-        limit 1000000000) l;
-    set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
-    while out_done and v_place < json_length(v_found) do
-        set v_name = json_unquote(json_extract(v_found, concat('$[', v_place, '][0]'))),
-            v_room = json_extract(v_found, concat('$[', v_place, '][1]')), v_place = v_place + 1, v_next = null;
-        if v_room > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(p.entry, p.name)), coalesce(sum(p.odd), 0) into v_next, v_odd
-            from (
-                select q.entry, w.name,
-                    json_length(q.semaphores) > 1 or q.ready_at is not null or q.due_at is not null or q.reserved_at is not null as odd
-                from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-                    straight_join delayed_queue q force index (primary) on q.entry = w.entry
-                where w.name = v_name order by w.entry limit v_room for update skip locked) p;
-            set out_done = v_odd = 0, v_picked = json_merge_preserve(v_picked, coalesce(v_next, '[]'));
-        end if;
-    end while;
-    if out_done and json_length(v_picked) > 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.ready_rank = -q.priority, q.ready_at = in_now;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete w from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
-            straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
-        insert into queue_semaphore_slot (entry, name, until)
-        select j.entry, j.name, -in_now
-        from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]',
-            name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-        on duplicate key update until = -in_now;
-    end if;
-end;
---;
-drop procedure if exists _queue_slot_settle;
---;
-create procedure _queue_slot_settle(in in_entries longtext character set utf8mb4, in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
-    comment 'Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends holds, or puts in
-what waits. After it a call puts in no key and waits for no message.
-in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL: none.
-in_wait: see _queue_slot_lock. in_now: the time of the call.
-Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
-begin
-    declare v_names, v_locked, v_list, v_lines longtext character set utf8mb4;
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_woken bigint;
-    declare v_done boolean;
-    set in_entries = coalesce(in_entries, '[]');
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(h.name) into v_names
-    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
-    set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
-    call _queue_slot_lock(v_names, in_wait, v_locked);
-    -- of each: whether it is held, is ready, waits
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
-        coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null and q.due_at is null and q.reserved_at is null))
-    into v_list
-    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        left join delayed_queue q force index (primary) on q.entry = j.entry;
-    if v_list is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
-            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
-        where not j.held and not (j.ready and h.until < 0);
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
-            straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry
-        where not j.waits;
-    end if;
-    call _queue_slot_wake(v_names, v_locked, in_now, v_lines, v_done);
-    while not v_done and json_length(v_lines) > 0 do
-        set v_name = json_unquote(json_extract(v_lines, '$[0]'));
-        if json_length(v_lines) > 1 then -- the line whose first is the oldest
-            select o.name into v_name
-            from (
-                select j.name, (select min(w.entry) from queue_semaphore_wait w where w.name = j.name) as entry
-                from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j) o
-            order by o.entry is null, o.entry limit 1;
-        end if;
-        call _queue_slot_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
-        if v_woken = 0 or json_length(v_lines) = 1 then
-            select json_arrayagg(j.name) into v_lines
-            from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j where j.name <> v_name;
-        end if;
-    end while;
-end;
---;
-drop procedure if exists _queue_slot_note;
---;
-create procedure _queue_slot_note(in in_entry bigint, in in_names longtext character set utf8mb4)
-    comment 'Notes that a message which names semaphores has ended or changed, for _queue_slot_end at the end of the call.
-in_entry: the message. in_names: its semaphores, a JSON array; NULL: none, and nothing is noted.
-differs: on PostgreSQL each routine calls _queue_slot_settle at its end.'
-begin
-    if in_names is not null then
-        set @pyqueue_slot_entries = json_array_append(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), '$', in_entry + 0),
-            @pyqueue_slot_names = json_merge_preserve(convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4), in_names);
-    end if;
-end;
---;
-drop procedure if exists _queue_slot_hand_over;
---;
-create procedure _queue_slot_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_done boolean)
-    comment 'Gives the slot of a message that has gone to who is next in the line of its one semaphore. The number of slots that are taken stays, so it
-is enough to share the lock of the semaphore, and who gives a slot on doesn''t wait for others that do.
-in_entry: the message. in_name: the semaphore. in_now: the time of the call.
-out_done: false where that is not enough: it is still there, or has no slot, nobody waits, or who is next lacks another, or the capacity is less
-than what is taken: then _queue_slot_settle does it.
-Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is passed over.
-differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
-hand: begin
-    declare v_there, v_slot, v_capacity, v_taken, v_last, v_next bigint;
-    declare v_looks int default 20;
-    declare v_names longtext character set utf8mb4;
-    declare v_waits boolean;
-    declare continue handler for not found begin end;
-    set out_done = false;
-    select q.entry into v_there from delayed_queue q where q.entry = in_entry;
-    select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-    where w.name = in_name order by w.entry limit 1;
-    select q.semaphores into v_names from delayed_queue q where q.entry = v_next;
-    if v_there is not null or v_next is null or json_length(v_names) > 1 then
-        leave hand;
-    end if;
-    -- who counts the slots has it alone
-    select s.capacity into v_capacity from queue_semaphore s
-    where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
-    if v_taken <= v_capacity then
-        select h.entry into v_slot from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name for update;
-    end if;
-    while v_slot is not null and v_next is not null and v_looks > 0 and not out_done do
-        set v_looks = v_looks - 1, v_names = null, v_waits = false;
-        select q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_names, v_waits
-        from delayed_queue q where q.entry = v_next for update skip locked;
-        if v_waits and json_length(v_names) > 1 then
-            leave hand;
-        elseif v_waits then
-            update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_next;
-            delete w from queue_semaphore_wait w where w.entry = v_next;
-            insert into queue_semaphore_slot (entry, name, until) values (v_next, in_name, -in_now) on duplicate key update until = -in_now;
-            delete h from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name;
-            set out_done = true;
-        else
-            set v_last = v_next, v_next = null;
-            select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-            where w.name = in_name and w.entry > v_last order by w.entry limit 1;
-        end if;
-    end while;
-end;
---;
-drop procedure if exists _queue_slot_end;
---;
-create procedure _queue_slot_end()
-    comment 'The end of a call that has noted messages with semaphores: frees their slots and wakes who is next.
-Locks: those of _queue_slot_settle.
-differs: see _queue_slot_note.'
-begin
-    declare v_now bigint;
-    declare v_done boolean default false;
-    declare v_entries longtext character set utf8mb4 default @pyqueue_slot_entries;
-    declare v_names longtext character set utf8mb4 default @pyqueue_slot_names;
-    set @pyqueue_slot_entries = null, @pyqueue_slot_names = null;
-    call queue_now(v_now);
-    if @pyqueue_own and @pyqueue_slot_held is null and json_length(v_entries) = 1 and json_length(v_names) = 1 then
-        call _queue_slot_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')), v_now, v_done);
-    end if;
-    if not v_done then
-        call _queue_slot_settle(v_entries, v_names, @pyqueue_slot_held is null, v_now);
-    end if;
-    set @pyqueue_slot_held = null;
-end;
---;
-drop procedure if exists _queue_slot_look;
---;
-create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint, out out_woken bigint)
-    comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little ready.
-in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
-Result: how many went to the ready line; of 100 semaphores at the most.
-Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
-begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_woken, v_held, v_capacity bigint;
-    declare v_looks int default 100;
-    declare continue handler for not found begin end;
-    set out_woken = 0;
-    names: while v_looks > 0 and out_woken < in_max do
-        select min(w.name) into v_name from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-        where w.p_kind = in_kind and w.name > v_name;
-        if v_name is null then
-            leave names;
-        end if;
-        set v_looks = v_looks - 1, v_found = null, v_capacity = null;
-        select s.capacity into v_capacity from queue_semaphore s where s.name = v_name;
-        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = v_name and (h.until > in_now or h.until < 1000000 - in_now);
-        if v_capacity is null or v_held < v_capacity then
-            select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
-            if v_found is not null or v_capacity is null then
-                set @pyqueue_slot_held = true;
-                call _queue_slot_next(v_name, in_kind, in_max - out_woken, in_now, v_woken);
-                set out_woken = out_woken + v_woken;
-            end if;
-        end if;
-    end while;
-end;
---;
-drop procedure if exists _queue_slot_ready;
---;
-create procedure _queue_slot_ready(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
-    comment 'Whether there may be room for what waits in a kind for semaphores; nothing is locked.
-in_kind: the kind. in_now: the time of the call.
-out_ready: that; of 100 semaphores at the most.
-differs: there is no next time to tell.'
-begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    declare v_held bigint;
-    declare v_looks int default 100;
-    set out_ready = false;
-    names: while v_looks > 0 and not out_ready do
-        select min(w.name) into v_name from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-        where w.p_kind = in_kind and w.name > v_name;
-        if v_name is null then
-            leave names;
-        end if;
-        set v_looks = v_looks - 1;
-        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = v_name and (h.until > in_now or h.until < 1000000 - in_now);
-        select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
-    end while;
-end;
---;
-drop procedure if exists _queue_slot_sweep;
---;
-create procedure _queue_slot_sweep(in in_now bigint)
-    comment 'Wakes who waits for a semaphore of which slots are free or their holds have expired, in whatever kind.
-in_now: the time of the call.
-Locks: those of _queue_slot_settle; 1000 semaphores at the most.'
-begin
-    declare v_names longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(n.name) into v_names
-    from (
-        select s.name from queue_semaphore s
-        where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
-            and s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
-        order by s.name limit 1000) n;
-    if v_names is not null then
-        call _queue_slot_settle(null, v_names, @pyqueue_slot_held is null, in_now);
-    end if;
-end;
---;
-drop procedure if exists _queue_line_up;
---;
-create procedure _queue_line_up(in in_entry bigint)
-    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
-is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
-in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
-Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the end of the call.'
-begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_names longtext character set utf8mb4;
-    declare v_due boolean;
-    declare v_marked int;
-    declare continue handler for not found begin end;
-    select q.p_kind, q.semaphores, q.due_at is not null into v_kind, v_names, v_due from delayed_queue q
-    where q.entry = in_entry and q.semaphores is not null and q.source_kind is null and q.reserved_at is null for update;
-    if v_kind is not null then
-        if not v_due then
-            update delayed_queue q set q.ready_rank = null, q.ready_at = null where q.entry = in_entry;
-            insert into queue_semaphore_wait (entry, name, p_kind) values (in_entry, json_unquote(json_extract(v_names, '$[0]')), v_kind)
-            on duplicate key update entry = in_entry;
-        end if;
-        select count(*) into v_marked from queue_kind k where k.p_kind = v_kind and k.semaphores;
-        if v_marked = 0 then
-            insert into queue_kind (p_kind, semaphores) values (v_kind, true) on duplicate key update semaphores = true;
-        end if;
-        call _queue_slot_note(in_entry, v_names);
-    end if;
-end;
---;
-drop procedure if exists _queue_follow_slots;
---;
-create procedure _queue_follow_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_names longtext character set utf8mb4)
-    comment 'A new entry names the semaphores that the old one did, and waits for them.
-in_kind, in_key: the new one. in_names: the semaphores, a JSON array.
-differs: on PostgreSQL it is a part of _queue_follow.'
-begin
-    declare v_entry bigint;
-    select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-    update delayed_queue q set q.semaphores = in_names where q.entry = v_entry;
-    call _queue_line_up(v_entry);
-end;
---;
-drop procedure if exists _queue_slot_promised;
---;
-create procedure _queue_slot_promised(in in_entries longtext character set utf8mb4, in in_until bigint, out out_done boolean)
-    comment 'Messages that have all their slots promised are taken with these: nothing is given or freed, so no semaphore needs to be locked, and nobody waits
-for anybody. Who wants a slot that was promised takes the promise back, see _queue_slot_room.
-in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
-out_done: false: not all have; then _queue_slot_take sees to all of them.
-Locks: the slots.
-differs: PostgreSQL always locks the semaphores; a statement costs less there.'
-begin
-    declare v_wants int;
-    select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
-    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
-        straight_join queue_semaphore_slot h force index (primary) on h.entry = q.entry and h.until < 0
-    set h.until = in_until;
-    set out_done = row_count() = v_wants;
-end;
---;
-drop procedure if exists _queue_slot_promised_one;
---;
-create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint, out out_done boolean)
-    comment '_queue_slot_promised for one message, without a word on its row.
-in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the time of the call.
-out_done: false: not all are promised, and nothing was taken.
-Locks: the slots.
-differs: see _queue_slot_promised.'
-begin
-    update queue_semaphore_slot h set h.until = in_until where h.entry = in_entry and h.until < 0;
-    set out_done = row_count() = in_slots;
-    if not out_done then
-        update queue_semaphore_slot h set h.until = -in_now where h.entry = in_entry and h.until = in_until;
-    end if;
-end;
---;
-drop procedure if exists _queue_slot_take;
---;
-create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint, in in_first boolean, in in_now bigint,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_more boolean)
-    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
-lacks any goes to wait in line, with none.
-in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when the holds end. in_first: whether the call has
-locked no semaphore before. in_now: the time of the call.
-out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired holds went to wait.
-out_more: false: others are left as they are, and to take more would find them again.
-Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the first time, what others have locked is left.
-differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
-slots: begin
-    declare v_entry bigint;
-    declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
-    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_held, v_done boolean default false;
-    declare c cursor for
-        select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.place;
-    declare continue handler for not found set v_done = true;
-    if in_first and @pyqueue_slot_names is null then
-        call _queue_slot_promised(in_entries, in_until, v_done);
-        if v_done then
-            set out_entries = in_entries, out_number = json_length(in_entries), out_expired = 0, out_more = true;
-            leave slots;
-        end if;
-    end if;
-    set out_entries = null, out_number = 0, out_expired = 0, out_more = true, v_all = coalesce(@pyqueue_slot_names, '[]'),
-        v_left = coalesce(@pyqueue_slot_entries, '[]'), @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
-    open c;
-    names: loop
-        fetch c into v_entry, v_names, v_held;
-        if v_done then
-            leave names;
-        end if;
-        set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
-    end loop;
-    close c;
-    if json_length(v_all) > 0 then
-        call _queue_slot_lock(v_all, in_first, v_locked);
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
-    end if;
-    set v_done = false;
-    open c;
-    messages: loop
-        fetch c into v_entry, v_names, v_held;
-        if v_done then
-            leave messages;
-        end if;
-        set v_lacks = null;
-        if v_names is not null then
-            call _queue_slot_lacks(v_names, null, false, in_now, v_lacks);
-        end if;
-        if v_lacks is null then
-            insert into queue_semaphore_slot (entry, name, until)
-            select v_entry, s.name, in_until from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-                straight_join queue_semaphore s force index (primary) on s.name = j.name;
-            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0), out_number = out_number + 1;
-        elseif v_lacks = '' then
-            set out_more = false;
-        else
-            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null, q.reserved_by = null where q.entry = v_entry;
-            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind) on duplicate key update name = v_lacks;
-            set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
-        end if;
-    end loop;
-    close c;
-    if json_length(v_left) > 0 then
-        call _queue_slot_settle(v_left, v_all, false, in_now);
-    end if;
-end;
---;
-drop procedure if exists _queue_take_slotted;
---;
-create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
-    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
-or goes to wait in line, and others are looked for.
-in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and the result are those of _queue_take_deliverable.
-Locks: the semaphores besides, see _queue_slot_take.
-differs: what is past its last delivery is ended in here, and nothing is left to settle.'
-begin
-    declare v_entries, v_new, v_payload longtext character set utf8mb4;
-    declare v_misfit varchar(500) character set utf8mb4;
-    declare v_number, v_expired, v_ends, v_rounds, v_left, v_place int default 0;
-    declare v_woken bigint;
-    declare v_looked, v_whole boolean default false;
-    declare v_more boolean default true;
-    set out_entries = null, out_number = 0, out_expired = 0;
-    rounds: while v_more and out_number < in_max and v_rounds < 100 do
-        if in_where is null then
-            call _queue_take(in_kind, in_max, in_now, in_most, v_entries, v_number, v_expired, v_ends);
-        else
-            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
-        end if;
-        set v_rounds = v_rounds + 1, v_new = null, v_left = in_max - out_number;
-        if v_ends > 0 then -- those that name semaphores are among them
-            select count(*) into v_ends from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
-        end if;
-        set v_whole = v_rounds = 1 and v_ends = 0 and in_shape is null;
-        if v_ends > 0 or in_shape is not null and v_entries is not null then
-            -- a key may be waited for, which nobody does who has locked a semaphore: then the next call ends them
-            if @pyqueue_slot_held is null then
-                call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
-                set out_expired = out_expired + v_expired;
-                if v_ends > 0 then
-                    iterate rounds;
-                end if;
-            else -- what is past its deliveries is left out below
-                set v_place = if(in_shape is null, 0, json_length(v_entries));
-                while v_place > 0 do
-                    set v_place = v_place - 1, v_misfit = null;
-                    select q.payload into v_payload from delayed_queue q
-                    where q.entry = cast(json_extract(v_entries, concat('$[', v_place, ']')) as signed);
-                    call _queue_misfit(in_shape, v_payload, v_misfit);
-                    if v_misfit is not null then
-                        set v_entries = json_remove(v_entries, concat('$[', v_place, ']'));
-                    end if;
-                end while;
-            end if;
-        end if;
-        -- what was found before may be found again: it is held only at the end
-        if v_whole then
-            set v_new = v_entries;
-        else
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(n.entry) into v_new
-            from (
-                select j.entry from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                    left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
-                where o.entry is null and q.pending is null and q.attempts < coalesce(q.max_attempts, in_most) order by j.place limit v_left) n;
-        end if;
-        if v_new is not null then
-            call _queue_slot_take(v_new, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_new, v_number, v_expired, v_more);
-            set out_number = out_number + v_number, out_expired = out_expired + v_expired,
-                out_entries = if(v_new is null, out_entries, json_merge_preserve(coalesce(out_entries, '[]'), v_new));
-        elseif v_looked then
-            leave rounds;
-        else
-            call _queue_slot_look(in_kind, v_left, in_now, v_woken);
-            set v_looked = true, v_more = v_woken > 0;
-        end if;
-    end while;
-    select out_expired + count(q.reserved_at) into out_expired
-    from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-end;
---;
-drop procedure if exists _queue_extend_slotted;
---;
-create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double, in in_now bigint, inout out_outcomes longtext character set ascii)
-    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
-where there is room again, and otherwise not; its ack still counts.
-in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see queue_extend. in_now: the time of the call.
-out_outcomes: a letter a receipt, of which those that were extended become e.
-Locks: the semaphores of which one has no slot any more.
-differs: PostgreSQL''s is given the receipts, taken apart.'
-begin
-    declare v_until bigint default in_now + cast(round(in_seconds * 1000000) as signed);
-    declare v_entry bigint;
-    declare v_place int;
-    declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
-    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_held, v_done boolean default false;
-    declare c cursor for
-        select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
-            select json_arrayagg(m.name) from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
-            where q.source_kind is null and in_seconds > 0 and not exists (
-                select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))
-        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.entry;
-    declare continue handler for not found set v_done = true;
-    set v_all = '[]';
-    open c;
-    names: loop
-        fetch c into v_entry, v_place, v_names, v_held, v_missing;
-        if v_done then
-            leave names;
-        end if;
-        set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
-    end loop;
-    close c;
-    if json_length(v_all) > 0 then
-        call _queue_slot_lock(v_all, true, v_locked);
-    end if;
-    set v_done = false;
-    open c;
-    messages: loop
-        fetch c into v_entry, v_place, v_names, v_held, v_missing;
-        if v_done then
-            leave messages;
-        end if;
-        set v_lacks = null;
-        if v_missing is not null then
-            call _queue_slot_lacks(v_missing, null, false, in_now, v_lacks);
-        end if;
-        if v_held and v_lacks is null then
-            update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
-            update queue_semaphore_slot h set h.until = v_until where h.entry = v_entry;
-            insert into queue_semaphore_slot (entry, name, until)
-            select v_entry, s.name, v_until from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-                straight_join queue_semaphore s force index (primary) on s.name = j.name;
-            set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
-            call _queue_slot_note(v_entry, if(in_seconds = 0, v_names, null));
-        end if;
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_semaphore;
---;
-create procedure _queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
-    comment 'queue_semaphore without its transaction and its result.
-in_name, in_capacity, the errors and the locks: those of queue_semaphore.
-differs: on PostgreSQL it is a part of queue_semaphore.'
-begin
-    declare v_now bigint;
-    declare v_locked, v_over longtext character set utf8mb4;
-    declare v_more bigint;
-    call queue_now(v_now);
-    call _queue_check_kind(in_name, 100, 'name');
-    if in_capacity not between 0 and 1000000 then
-        call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
-    end if;
-    call _queue_slot_lock(json_array(in_name), true, v_locked);
-    if in_capacity is null then
-        delete s from queue_semaphore s where s.name = in_name;
-        delete h from queue_semaphore_slot h where h.name = in_name;
-    else
-        if not exists (select 1 from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
-            insert into queue_semaphore_slot (entry, name, until)
-            select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null and q.reserved_at is not null
-                and q.scheduled_at > v_now;
-        end if;
-        insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
-        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
-        select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name lock in share mode;
-        if v_more > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(l.entry) into v_over
-            from (
-                select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-                where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
-        end if;
-    end if;
-    call _queue_slot_settle(null, json_array(in_name), false, v_now);
-end;
---;
-drop procedure if exists _queue_define_log;
---;
-create procedure _queue_define_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets log_seconds of a kind, and makes the first epoch of the log.
-in_kind, in_options: those of queue_define.
-Errors: PQ002.
-differs: on PostgreSQL it is a part of queue_define.'
-begin
-    declare v_log decimal(30,6);
-    declare v_there int;
-    if json_contains_path(in_options, 'one', '$.log_seconds') then
-        call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
-        update queue_kind k set k.log_seconds = coalesce(v_log, 0) where k.p_kind = in_kind;
-        select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
-        if v_there = 0 then
-            insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_log_open;
---;
-create procedure _queue_log_open()
-    comment 'What comes before each append to the log: a shared lock of the newest epoch, whose floor is a position before
-those of this transaction, until it ends.
-Locks: that one, which a reader has for a moment.
-differs: PostgreSQL has an advisory lock whose number is the floor; here nothing but locks of rows ends with the transaction.'
-begin
-    declare v_floor, v_id, v_locked bigint;
-    declare continue handler for not found begin end;
-    select e.floor, e.id into v_floor, v_id from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
-    epochs: loop
-        select e.id into v_locked from queue_log_epoch e where e.floor = v_floor and e.id = v_id lock in share mode;
-        if v_locked is not null then
-            leave epochs;
-        elseif v_floor is null or v_floor = 0 then
-            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have its first row, which somebody has deleted: define the kind again');
-        end if;
-        -- an old snapshot has epochs that are gone; an older one is as good, and the first one stays
-        select e.floor, e.id into v_floor, v_id from queue_log_epoch e
-        where e.floor < v_floor or e.floor = v_floor and e.id < v_id order by e.floor desc, e.id desc limit 1;
-    end loop;
-end;
---;
-drop procedure if exists _queue_log;
---;
-create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_first boolean, in in_now bigint)
-    comment 'Appends an event of a message to the log. Its kind has log_seconds.
-in_entry: the message, which is there. in_event: pushed, replaced; or acked, popped, moved, dead, removed, which have no payload. in_to_kind: where
-it went, NULL: nowhere. in_topic: of what was published, else NULL. in_first: whether it stands under that topic. in_now: the time of the call.
-Locks: as _queue_log_open.
-differs: PostgreSQL appends many in one statement. Here that would leave gaps between the positions, after which readers in a
-transaction have to wait. LAST_INSERT_ID() stays that of the caller.'
-begin
-    declare v_id bigint unsigned default last_insert_id();
-    declare v_content boolean default in_event in ('pushed', 'replaced');
-    call _queue_log_open();
-    insert into queue_log (event, name, topic, p_kind, p_key, entry, to_kind, payload, payload_bytes, headers, created_at)
-    select in_event, case when in_topic is null then q.p_kind when in_first then in_topic end, in_topic, q.p_kind, q.p_key, q.entry,
-        in_to_kind, if(v_content, q.payload, null), if(v_content, q.payload_bytes, null), if(v_content, q.headers, null), in_now
-    from delayed_queue q where q.entry = in_entry;
-    do last_insert_id(v_id);
-end;
---;
-drop procedure if exists _queue_log_put;
---;
-create procedure _queue_log_put(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4, in in_now bigint)
-    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
-held back by a hold comes when it is put in.
-in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
-Locks: as _queue_log_open.'
-begin
-    declare v_entry bigint;
-    if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
-        select min(q.entry) into v_entry
-        from queue_kind k join delayed_queue q on q.p_kind = k.p_kind and q.p_key = in_key
-        where k.p_kind = in_kind and k.log_seconds > 0;
-        if v_entry is not null then
-            call _queue_log(v_entry, if(in_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_log_batch;
---;
-create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
-    in in_made longtext character set ascii, in in_now bigint)
-    comment 'Appends what a queue_push_many did to the log, in the order of the batch.
-in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time of the call.
-Locks: as _queue_log_open.
-differs: in_outcomes and in_made are texts.'
-begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_done boolean default false;
-    declare c cursor for
-        select coalesce(j.p_key, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4)),
-            if(substr(in_outcomes, j.place, 1) = 'c', 'created', 'replaced'), coalesce(j.on_duplicate, json_value(in_options, '$.on_duplicate'))
-        from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key',
-            on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) j
-        where substr(in_outcomes, j.place, 1) in ('c', 'r') order by j.place;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_key, v_outcome, v_on_duplicate;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        call _queue_log_put(in_kind, v_key, v_outcome, v_on_duplicate, in_now);
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_log_entries;
---;
-create procedure _queue_log_entries(in in_entries longtext character set utf8mb4, in in_now bigint)
-    comment 'Appends messages that came in to the log, where their kinds have log_seconds.
-in_entries: a JSON array of their entries; those that aren''t there are left out. in_now: the time of the call.
-Locks: as _queue_log_open.
-differs: on PostgreSQL it is _queue_log.'
-begin
-    declare v_entry bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select q.entry
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
-        order by q.entry;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        call _queue_log(v_entry, 'pushed', null, null, null, in_now);
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_log_published;
---;
-create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds.
-in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the time of the call.
-Locks: as _queue_log_open.'
-begin
-    declare v_entry bigint;
-    declare v_event varchar(10) character set utf8mb4;
-    declare v_first boolean default true;
-    declare v_done boolean default false;
-    declare c cursor for
-        select q.entry, if(j.outcome = 'created', 'pushed', 'replaced')
-        from json_table(in_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', outcome varchar(10) character set utf8mb4 path '$[2]')) j
-            straight_join queue_kind k on k.p_kind = j.p_kind and k.log_seconds > 0
-            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
-        where j.outcome = 'created' or j.outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
-        order by j.outcome, j.place;
-    open c;
-    copies: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_event;
-        end;
-        if v_done then
-            leave copies;
-        end if;
-        call _queue_log(v_entry, v_event, null, in_topic, v_first, in_now);
-        set v_first = false;
-    end loop;
-    close c;
-end;
---;
-drop procedure if exists _queue_log_note;
---;
-create procedure _queue_log_note(in in_now bigint, in in_known bigint)
-    comment 'Notes up to where the log is complete, once a second at the most, and forgets older notes.
-in_now: the time of the call. in_known: the position. The transaction is the call''s own.
-Locks: notes; those that others have locked are left.
-differs: on PostgreSQL only who keeps a snapshot makes notes.'
-begin
-    declare v_position, v_noted_at bigint;
-    declare v_old longtext character set utf8mb4;
-    declare continue handler for not found begin end;
-    select n.position, n.noted_at into v_position, v_noted_at from queue_log_known n order by n.position desc limit 1;
-    if in_known > coalesce(v_position, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.position, o.id)) into v_old
-        from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
-        insert into queue_log_known (position, id, noted_at) values (in_known, uuid_short() & 9223372036854775807, in_now);
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete n from json_table(coalesce(v_old, '[]'), '$[*]' columns (position bigint path '$[0]', id bigint path '$[1]')) j
-            straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
-    end if;
-end;
---;
-drop procedure if exists _queue_log_horizon;
---;
-create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
-    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of that. The open
-transactions count that have appended, no others.
-in_now: the time of the call. The transaction is the call''s own.
-Result: the position.
-Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
-differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for those who come later.'
-begin
-    declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
-    declare v_tries int default 0;
-    declare v_done boolean default false;
-    declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
-    select coalesce(max(l.position), 0) into v_last from queue_log l;
-    select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
-    set out_horizon = v_last;
-    open c;
-    epochs: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_floor, v_id;
-        end;
-        if v_done then
-            leave epochs;
-        end if;
-        set v_locked = null, v_found = 1, v_tries = 0;
-        while v_locked is null and v_found > 0 and v_tries < 6 do -- another reader has it for a moment
-            select max(e.id) into v_locked from (
-                select o.id from queue_log_epoch o where o.floor = v_floor and o.id = v_id for update skip locked) e;
-            if v_locked is null then
-                select count(*) into v_found from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
-                do sleep(rand() * 0.0005 * v_tries);
-                set v_tries = v_tries + 1;
-            end if;
-        end while;
-        if v_locked is not null and v_id not in (0, v_newest) then
-            delete e from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
-        elseif v_locked is null and v_found > 0 then
-            set out_horizon = least(v_floor, v_last);
-            if v_id = v_newest and v_last > v_floor then
-                insert into queue_log_epoch (floor, id) values (v_last, uuid_short() & 9223372036854775807);
-            end if;
-            leave epochs;
-        end if;
-    end loop;
-    close c;
-    call _queue_log_note(in_now, out_horizon);
-end;
---;
-drop procedure if exists _queue_read;
---;
-create procedure _queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint,
-    out out_rows bigint, out out_last bigint)
-    comment 'How far a reader reads next.
-in_name, in_matcher, in_events, in_place: the reader. in_max: how many rows. in_until: the last position.
-Result: how many rows of the log that are, and the last of them.
-Locks: none.
-differs: on PostgreSQL it answers the rows; here that is a part of queue_read.'
-begin
-    if in_matcher is not null then
-        select count(*), max(u.position) into out_rows, out_last
-        from (select l.position from queue_log l force index (primary)
-            where l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
-                and concat('.', l.name) regexp in_matcher
-            order by l.position limit in_max) u;
-    else
-        select count(*), max(v.position) into out_rows, out_last
-        from (select u.position from (
-            (select l.position from queue_log l force index (queue_log_kind)
-                where l.p_kind = in_name and l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
-                order by l.position limit in_max)
-            union all
-            (select l.position from queue_log l force index (queue_log_topic)
-                where l.topic = in_name and l.name = in_name and l.p_kind <> in_name and l.position > in_place
-                    and l.position <= in_until and find_in_set(l.event, in_events)
-                order by l.position limit in_max)) u
-            order by u.position limit in_max) v;
-    end if;
-end;
---;
-drop procedure if exists _queue_log_known;
---;
-create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint,
-    in in_max int, in in_last bigint, out out_known bigint)
-    comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its own transaction that is the horizon. A snapshot that
-is kept may be older than the end of a transaction that isn''t open any more; so there it is what was known before it was taken, and what
-follows without a gap.
-in_own: see _queue_begin. in_now: the time of the call. in_name, in_matcher, in_events, in_place: the reader; up to its place the log is
-complete. in_max: how many messages it wants. in_last: the last position that it sees.
-Result: the position.
-Locks: as _queue_log_horizon; in the caller''s transaction none.
-differs: the result is out_known. PostgreSQL needs no transaction of its own, but READ COMMITTED.'
-begin
-    declare v_last, v_rows bigint;
-    if in_own then
-        call _queue_log_horizon(in_now, out_known);
-    else
-        select greatest(in_place, coalesce(max(n.position), 0)) into out_known from queue_log_known n;
-        call _queue_read(in_name, in_matcher, in_events, in_place, in_max, in_last, v_rows, v_last);
-        set v_last = coalesce(v_last, in_last);
-        if v_last > out_known and v_last - out_known <= 100000 then
-            select count(*) into v_rows from queue_log l where l.position > out_known and l.position <= v_last;
-            if v_rows = v_last - out_known then
-                set out_known = v_last;
-            end if;
-        end if;
-    end if;
-end;
---;
-drop procedure if exists _queue_log_missed;
---;
-create procedure _queue_log_missed(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, out out_missed bigint)
-    comment 'Up to which position the log has no longer what a reader hasn''t read.
-in_name, in_matcher, in_events, in_place: the reader.
-Result: the position; NULL where nothing is missing.
-Locks: none.
-differs: the result is out_missed.'
-begin
-    if in_matcher is not null then
-        select max(g.position) into out_missed from queue_log_gone g
-        where g.position > in_place and find_in_set(g.event, in_events) and g.name <> '' and concat('.', g.name) regexp in_matcher;
-    else
-        select max(u.position) into out_missed
-        from (
-            select max(g.position) as position from queue_log_gone g
-            where g.p_kind = in_name and g.position > in_place and find_in_set(g.event, in_events)
-            union all
-            select max(g.position) from queue_log_gone g
-            where g.name = in_name and g.position > in_place and find_in_set(g.event, in_events)) u;
-    end if;
-end;
---;
-drop procedure if exists _queue_events;
---;
-create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The option events of a read.
-in_options: the options, an object or NULL.
-Result: the events, in their order, with a comma between them; NULL where there is no such option.
-Errors: PQ002.
-differs: the result is out_events.'
-begin
-    declare v_events longtext character set utf8mb4 default json_extract(in_options, '$.events');
+    declare v_now, v_expected, v_shift bigint;
     declare v_bad longtext character set utf8mb4;
-    set out_events = null;
-    if coalesce(json_type(v_events), 'NULL') <> 'NULL' then
-        if json_type(v_events) <> 'ARRAY' or json_length(v_events) = 0 then
-            call _queue_fail('PQ002', 'events', json_unquote(v_events), 'must be an array of events');
-        end if;
-        select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
+    declare v_found, v_special int;
+    if in_parts is not null then
+        call _queue_check_json(in_parts, 'PQ003', 'parts');
+    end if;
+    if in_parts is null or json_type(in_parts) <> 'ARRAY' then
+        call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
+    end if;
+    select min(j.one), sum(j.messages) into v_bad, v_expected from (
+        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$' and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
+        from json_table(in_parts, '$[*]' columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
+            messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
+    if v_bad is not null then
+        call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
+    end if;
+    select count(distinct l.part) into v_found from (
+        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part
+        order by p.part limit 1000000000 for update /*!80000 of p */) l;
+    if v_found <> json_length(in_parts) then
+        call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
+    end if;
+    -- what is as messages mostly are is pushed by one statement
+    select count(*), coalesce(sum((char_length(s.p_kind) between 1 and 95 and char_length(s.p_key) between 1 and 200
+        and locate(char(0), s.p_kind) = 0 and locate(char(0), s.p_key) = 0
+        and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
+            or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
+        and if(s.payload_bytes is not null, s.payload is null,
+            if(length(s.payload) > 65535 or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
+                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31) -- MySQL reads 100 levels
+            and (locate('\\', s.payload) = 0
+                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
+            and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
+                json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
+            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and coalesce(s.priority between -32768 and 32767, true)
+        and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
+            s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
+        and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
+        and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
+        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
+    into out_messages, v_special
+    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
+    if out_messages <> coalesce(v_expected, 0) then
+        call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
+    end if;
+    if v_special then
+        call _queue_stage_put_each(in_parts);
+    else
+        call queue_now(v_now);
+        call _queue_epoch(v_shift);
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
+            o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
+            if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
         from (
-            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed') and json_type(e.event) = 'STRING',
-                null, cast(e.event as char character set utf8mb4)) as event, e.name
-            from json_table(v_events, '$[*]' columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e) j;
-        if v_bad is not null then
-            call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
-        end if;
+            select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
+            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            order by s.p_key, s.p_kind, s.id limit 1000000000) o
+            straight_join queue_stage m force index (primary) on m.id = o.id
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
+        where q.entry is null
+        on duplicate key update entry = delayed_queue.entry;
     end if;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;
 --;
-drop procedure if exists _queue_matcher;
+-- calls: _queue_land
+drop procedure if exists _queue_stage_put_each;
 --;
-create procedure _queue_matcher(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The regular expression of a pattern: for a topic with a dot before it.
-in_pattern: the pattern, checked.
-Result: the expression. Nothing of the pattern but * and # means anything in it.
-differs: the result is out_matcher.'
+create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
+    comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong, or is of a kind with
+a shape or a memory of keys; and where its JSON takes more than a glance.
+in_parts: those of queue_stage_publish, locked.
+Errors: those of queue_push, naming the key; then the call has to be undone.
+Locks: as queue_push.
+differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
-    declare v_left text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default concat(in_pattern, '.');
-    declare v_word text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    set out_matcher = '^';
-    while v_left <> '' do
-        set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
-        set out_matcher = concat(out_matcher, case v_word when '*' then '[.][^.]+' when '#' then '(?:[.][^.]+)*'
-            else concat('[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E') end);
-    end while;
-    set out_matcher = concat(out_matcher, '\\z');
-end;
---;
-drop procedure if exists _queue_reader;
---;
-create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
-    out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_place bigint)
-    comment 'The reader that queue_read was called for, made where it is new.
-in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of queue_read.
-Result: the reader.
-Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.
-differs: the result is out_matcher, out_events and out_place. In the caller''s transaction from now is what is known.'
-begin
-    declare v_from, v_events, v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_last bigint;
-    declare v_ended varchar(10) character set utf8mb4;
-    declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
-    declare continue handler for not found begin end;
-    call _queue_check_kind(in_name, 255, 'name');
-    if v_pattern then
-        call _queue_check_topic(in_name, 'pattern');
-        call _queue_matcher(in_name, out_matcher);
-    end if;
-    call _queue_check_key(in_reader, 'reader');
-    call _queue_check_options(in_options, 'from,events', 'options');
-    call _queue_text(in_options, 'from', v_from);
-    if v_from not in ('oldest', 'now') then
-        call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
-    end if;
-    call _queue_events(in_options, v_events);
-    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader;
-    set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
-    if v_ended is not null and not v_events <=> out_events and not exists (
-        select 1 from queue_kind k where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
-        and not exists (select 1 from queue_log l where out_matcher is null and l.p_kind = in_name)
-        and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name) then
-        call _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
-    end if;
-    if v_name is null then
-        if v_from = 'now' and in_own then
-            call _queue_log_horizon(in_now, out_place);
-        elseif v_from = 'now' then
-            select max(l.position) into v_last from queue_log l;
-            call _queue_log_known(in_own, in_now, in_name, out_matcher, '', 0, 1, v_last, out_place);
-        else
-            call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
-        end if;
-        if v_from = 'now' then -- what was last may have been pruned, and is nothing that it misses
-            call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed', coalesce(out_place, 0), v_last);
-            set out_place = coalesce(v_last, out_place);
-        end if;
-        insert into queue_reader (reader, name, matcher, events, position, created_at)
-        values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)
-        on duplicate key update reader = in_reader;
-        select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader for update;
-    end if;
-    if v_name <> in_name then
-        call _queue_fail('PQ004', 'reader', in_reader, concat('reads "', left(v_name, 40), '", see queue_read_end'));
-    elseif v_events <> out_events then
-        update queue_reader r set r.events = v_events where r.reader = in_reader;
-        set out_events = v_events;
-    end if;
-end;
---;
-drop procedure if exists queue_read;
---;
-create procedure queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Reads the event log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any number of readers each read
-all of it, and take nothing from a consumer or from one another; the next read begins at the same place until queue_read_ack.
-in_name: a kind; or a topic; or a pattern, as in queue_subscribe. A topic and a pattern stand for what is published to such
-topics, of whose copies each comes once, however many of its kinds are logged, and a pattern for kinds too, as if their names were topics.
-in_reader: whose place it is, 1 to 200 characters; its first read registers it. in_max_messages: how many events at the most, 1 to 10000,
-NULL: 1. in_options: from: oldest (the default: all that is kept) or now, where a new reader begins; events: an array of what it wants to
-see, for this read and the next ones (default pushed and replaced, which are messages): pushed; replaced, by a push with on_duplicate;
-acked, popped, moved, dead, removed, which have no payload and stand under the name of their kind alone: who reads a topic, or a
-pattern that no defined kind fits, is refused them.
-Result: a row an event, in the order of the log, which is the same for all: position, for queue_read_ack; event; topic, where it
-was published; p_kind, p_key, entry; payload or payload_bytes, headers; to_kind, where it was moved or buried; created_at, microseconds.
-The messages of a transaction come when it has committed, in one order for all readers: nobody is shown a position before what
-stands in front of it is committed or undone. So one transaction that has pushed to a kind with a log and stays open keeps the readers where
-it began; others don''t. In a transaction of REPEATABLE READ or SERIALIZABLE, where a position was left out by one that was undone, what
-follows may come a read later. What vanishes with its kind (queue_drop, expires_seconds) leaves no event.
-Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the reader reads another name, and
-where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
-Locks: none, but for a new reader.
-Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka''s last stable offset.
-differs: in a transaction of the caller''s it is always as in REPEATABLE READ, and what follows a position that was left out comes once a call
-outside of one has noted that it is safe: a queue_read, a queue_prune.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_max int default coalesce(in_max_messages, 1);
-    declare v_matcher, v_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_count(v_max, 'max_messages', 10000);
-            set v_matcher = null, v_known = -1, v_rows = 0;
-            call _queue_reader(v_own, v_now, in_name, in_reader, in_options, v_matcher, v_events, v_place);
-            select max(l.position) into v_last from queue_log l;
-            if v_last > v_place then
-                call _queue_log_known(v_own, v_now, in_name, v_matcher, v_events, v_place, v_max, v_last, v_known);
-                call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
-                set v_known = coalesce(v_last, v_known);
-                if v_rows = 0 and v_known > v_place + 1000 then
-                    update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
-                end if;
-            end if;
-            call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
-            if v_missed is not null then
-                call _queue_fail('PQ004', 'reader', in_reader, concat('has missed what was pruned, ack ', v_missed, ' to go on'));
-            end if;
-            if v_rows = 0 then
-                set v_known = v_place;
-            end if;
-            -- none of them, where some were pruned since: it is told so by its next read
-            if v_matcher is not null then
-                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
-                from queue_log l force index (primary)
-                where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events) and concat('.', l.name) regexp v_matcher
-                    and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
-                        and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
-                order by l.position;
-            else
-                select u.* from (
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
-                    from queue_log l force index (queue_log_kind)
-                    where l.p_kind = in_name and l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
-                    union all
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
-                    from queue_log l force index (queue_log_topic)
-                    where l.topic = in_name and l.name = in_name and l.p_kind <> in_name and l.position > v_place and l.position <= v_known
-                        and find_in_set(l.event, v_events)) u
-                where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
-                    and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
-                order by u.position;
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-end;
---;
-drop procedure if exists queue_read_ack;
---;
-create procedure queue_read_ack(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_position bigint)
-    comment 'A reader is done with the log up to a position: its next read begins after it.
-in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is behind its
-place leaves that as it is, so that an ack may come twice or late.
-Result: reader, position: its place now.
-Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
-Locks: the reader.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_place, v_log, v_gone bigint;
-    declare continue handler for not found begin end;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_key(in_reader, 'reader');
-            set v_place = null;
-            select r.position into v_place from queue_reader r where r.reader = in_reader for update;
-            if v_place is null then
-                call _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
-            end if;
-            select max(l.position) into v_log from queue_log l;
-            select max(g.position) into v_gone from queue_log_gone g;
-            if in_position is null or in_position < 0
-                or in_position > greatest(v_place, coalesce(v_log, 0), coalesce(v_gone, 0)) then
-                call _queue_fail('PQ001', 'position', in_position, 'must be one that queue_read has shown');
-            elseif in_position > v_place then
-                update queue_reader r set r.position = in_position where r.reader = in_reader;
-                set v_place = in_position;
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_reader as reader, v_place as position;
-end;
---;
-drop procedure if exists queue_read_end;
---;
-create procedure queue_read_end(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Forgets a reader and its place. Nobody has to: a reader keeps nothing in the log.
-in_reader: the reader.
-Result: changed: false where there is none.
-Errors: PQ001 for reader.
-Locks: the reader.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_changed boolean;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_key(in_reader, 'reader');
-            select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
-            delete r from queue_reader r where r.reader = in_reader;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select v_changed as changed;
-end;
---;
-drop procedure if exists queue_drain;
---;
-create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push, by whatever way, is refused, and so is
-a move into it, whose message stays with who holds it; a redrive leaves dead letters of it where they are, a schedule waits.
-Reserve, pop, ack, nack, extend and moves out of it go on: what is held can be finished or given back, what waits for its time
-is delivered then, and what dies elsewhere still finds its dead-letter kind. It is empty where its total in queue_stats is 0;
-queue_resume ends the draining.
-in_kind: the kind.
-Result: changed: false where it was drained already.
-Errors: PQ001 for kind.
-Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
-Where the idea comes from: the drain of Keuss.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_draining boolean;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_lock_kinds();
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-            select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
-            update queue_kind k set k.draining = true where k.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select not v_draining as changed;
-end;
---;
-drop procedure if exists _queue_replay;
---;
-create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4, out out_went bigint, out out_looked bigint)
-    comment 'queue_replay without its transaction.
-in_kind, in_filter, the errors and the locks: those of queue_replay. out_went: how many went. out_looked: of how many.
-differs: on PostgreSQL it is queue_replay itself.'
-begin
-    declare v_shift, v_now, v_from, v_to, v_limit bigint;
-    declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_list longtext character set utf8mb4;
-    declare v_draining, v_filter, v_logs boolean;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
-    call _queue_text(in_filter, 'outcome', v_outcome);
-    call _queue_text(in_filter, 'p_key', v_key);
-    call _queue_instant(in_filter, 'from', v_from);
-    call _queue_instant(in_filter, 'to', v_to);
-    call _queue_integer(in_filter, 'limit', 1, 10000, v_limit);
-    call _queue_text(in_filter, 'to_kind', v_to_kind);
-    set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
-        v_to = coalesce(v_to, 9223372036854775807);
-    call _queue_check_kind(v_to_kind, 100, 'to_kind');
-    if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
-        call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
-    end if;
-    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k where k.p_kind = v_to_kind;
-    if v_draining then
-        call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
-    end if;
-    call _queue_epoch(v_shift);
-    -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
-    from (
-        select n.entry, n.finished_at, n.old
-        from (
-            select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
-            from (
-                (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
-                    where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to
-                        and h.outcome = coalesce(v_outcome, h.outcome)
-                    order by h.finished_at, h.entry limit v_limit)
-                union all
-                (select h.p_key, h.finished_at, h.entry from queue_history h force index (queue_history_key)
-                    where h.p_kind = in_kind and h.p_key = v_key and h.finished_at >= v_from and h.finished_at < v_to
-                        and h.outcome = coalesce(v_outcome, h.outcome)
-                    order by h.finished_at, h.entry limit v_limit)) d
-            limit 1000000000) n
-        order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
-    set out_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
-    insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-        created_at, ready_rank, ready_at)
-    select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now, -h.priority, v_now
-    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
-        straight_join queue_history h force index (primary)
-            on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
-        left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
-    where q.entry is null or @pyqueue_own is not true
-    on duplicate key update entry = delayed_queue.entry;
-    select count(*) into out_went
-    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-    set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
-    if v_filter then
-        call _queue_index_all(v_list);
-    end if;
-    if v_logs then
-        call _queue_log_entries(v_list, v_now);
-    end if;
-end;
---;
-drop procedure if exists queue_replay;
---;
-create procedure queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4)
-    comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the order in which they had ended.
-in_kind: the kind whose history it is. in_filter: which of it, all conditions together: outcome (acked, popped, moved, dead or removed);
-p_key; from and to (when it ended, from the first up to but not including the second, as scheduled_at of a push); limit (1 to 10000,
-default 1000: the oldest); and to_kind, where it goes, default the kind itself. For more than a limit go on by from and to.
-Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A key that is
-only remembered (dedup_seconds) doesn''t hinder it. What isn''t of the payload_shape there is dead at the next reserve.
-Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
-Locks: none; keys are put in in their order.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_went, v_looked bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_replay(in_kind, in_filter, v_went, v_looked);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select v_went as went, v_looked - v_went as stayed;
-end;
---;
-drop procedure if exists queue_push;
---;
-create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
-    comment 'Puts one message into a kind.
-in_kind: the kind, 1 to 95 characters. in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While a message of
-that key is in that kind, and for dedup_seconds of the kind after it was acked, popped or moved away, a second push is no
-second message. in_payload: JSON, at most 31 levels deep, with the fields that payload_shape of the kind wants; NULL: its null.
-in_options: delay_seconds (0 or more) or scheduled_at (microseconds since 1970, or ISO 8601 with an offset): the delivery
-time, default now; priority (-32768 to 32767, higher first, default 0); headers (string keys, scalar values); attempts
-(deliveries it has behind it, default 0); max_attempts (deliveries it may have, default that of the kind); on_duplicate,
-where the key is taken: ignore (the default), replace (content and time), keep_time (content only), push_back (time only: a
-debounce), where content is the payload with its headers; route (at most 32 kinds: where each ack moves it on to, and the last one ends it;
-it stays with a message that is given back, moved, dead or redriven, and a push onto its key doesn''t change it); group (the name
-of a group, see queue_group, of which a message that is created is a member); order_key (1 to 200 characters: the messages
-of the kind that have the same one are delivered one at a time, in the order in which they were pushed, whatever their priorities and
-delivery times; those behind the first are waiting until that is acked, popped, moved, dead or removed, its retries included. It stays
-with a message as its route does: where that moves to, and where what was pushed onto it while it was held is put in, it is the end
-of the line; while it is a dead letter it is in none); semaphores (1 to 8 names, see queue_semaphore: it is delivered only where it
-gets a slot of each, and waits in line until then; like a route they stay with it, and a push onto its key doesn''t change them; not together with order_key).
-Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only remembered;
-outcome: created, ignored, replaced, or
-held: somebody holds the message, the newest is kept and delivered once that delivery is done. An expired hold is none: the
-message is replaced, with attempts 0, and the late ack of its holder is lost.
-Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained,
-and for a group that has finished.
-Locks: none but the message of that key, and its semaphores; waits for another transaction that is putting the same key. With an order_key
-the first of its line and the one behind it: who wants to end that waits until this transaction has ended.
-Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_scheduled_at bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_payload(in_payload, 'payload');
-            call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
-end;
---;
-drop procedure if exists queue_push_bytes;
---;
-create procedure queue_push_bytes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload_bytes longblob, in in_options longtext character set utf8mb4)
-    comment 'Puts one message with a binary payload into a kind; it comes back byte for byte.
-in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_scheduled_at bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            if in_payload_bytes is null then
-                call _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
-            end if;
-            call _queue_push(in_kind, in_key, null, in_payload_bytes, in_options, v_key, v_scheduled_at, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
-end;
---;
-drop procedure if exists queue_push_many;
---;
-create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Puts many messages into a kind: all or, with an error, none.
-in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
-queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if pushed one after
-another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
-Result: a row a message, in their order: p_key, outcome as in queue_push.
-Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
-Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
-call undoes what it did and begins again); keys are put in in
-their order, so that overlapping batches don''t deadlock.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_outcomes, v_made longtext character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,
-        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held' else 'ignored' end
-            as outcome
-    from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
-    order by r.place;
-end;
---;
-drop procedure if exists queue_push_into;
---;
-create procedure queue_push_into(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcome varchar(10) character set utf8mb4)
-    comment 'Puts one message into a kind: the form that a trigger or a function may CALL, since it answers no rows and neither begins nor
-ends a transaction. It rides in the transaction of the statement that the trigger is for.
-in_kind, in_key, in_payload, in_options, the errors and the locks: those of queue_push. out_outcome: created, ignored, replaced, held.
-differs: only here. PostgreSQL''s queue_push can be called anywhere. Called on its own without a transaction, it is no single
-transaction: call queue_push then.'
-begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_scheduled_at bigint;
-    call _queue_check_payload(in_payload, 'payload');
-    call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, out_outcome);
-    if @pyqueue_slot_names is not null then
-        call _queue_slot_end();
-    end if;
-end;
---;
-drop procedure if exists queue_reserve;
---;
-create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Takes ready messages of a kind, invisible to others until the timeout; who dies gives them back by doing nothing.
-in_kind: the kind. in_worker: who takes them, 1 to 200 characters; NULL: login and connection. in_max_messages: how many at
-the most, 1 to 10000, NULL: 1. in_options: timeout_seconds (0.001 to a year; default that of the kind, 300); where (a JSON
-object, at most 16 values): only messages whose payload or headers contain it, see _queue_where. Without filter_index of the kind
-that reads what stands before them.
-Result: the columns of the message, times in microseconds, scheduled_at being the end of the hold; and receipt, which names
-this delivery and can''t be guessed: what queue_ack, queue_nack, queue_move and queue_extend want; and errors, see queue_get. No row where nothing is
-ready or the kind is paused, and fewer where its max_reserved or rate_per_second allow no more. Order: priority, then delivery time, then entry; best effort where several reserve at once.
-Strict priority can starve what is low.
-A message that names semaphores is taken with a slot of each, or goes to wait in line, see queue_semaphore. A call waits for their
-rows where others are taking or giving slots.
-A message whose last delivery (max_attempts) has expired, or whose payload is not of its kind (payload_shape), becomes a dead
-letter here.
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
-Locks: the messages; what others have locked is passed over, so no call waits for another, but for semaphores. See _queue_take for the rest.
-Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_entries longtext character set utf8mb4;
-    declare v_entry bigint;
-    declare v_seed varchar(64) character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    -- by its secret: what was held for a millisecond may be somebody else's now
-    if v_entry is null and v_entries is not null then
-        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        where q.secret = unhex(left(sha2(concat(v_seed, q.entry), 256), 32))
-        order by j.place;
-    else -- the most frequent call, without a set
-        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from delayed_queue q
-        where q.entry = v_entry and q.secret = unhex(left(v_seed, 32));
-    end if;
-end;
---;
-drop procedure if exists queue_pop;
---;
-create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Takes ready messages of a kind and removes them: at most once, there is no way back.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
-queue_reserve.
-Result: the columns of each message as it was and errors (see queue_get), times in microseconds; reserved_at and attempts are of this delivery. Order,
-paused kinds and rate_per_second as in queue_reserve; max_reserved doesn''t matter, since nothing is held. A message that names semaphores is
-taken only where there is a slot of each, which it has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
-Locks: as queue_reserve.
-differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it believes them.'
-begin
-    declare v_own boolean;
-    declare v_now bigint;
-    declare v_entries longtext character set utf8mb4;
-    declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-    call _queue_begin(v_own);
-    call _queue_take_in();
-    call queue_now(v_now);
-    call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by, q.errors
-    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    order by j.place for update /*!80000 of q */;
-    call _queue_pop_end(in_kind, v_entries, v_now);
-    call _queue_commit(v_own);
-end;
---;
-drop procedure if exists queue_extend;
---;
-create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds double)
-    comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
-in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
-hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with max_reserved, its place was wanted.
-Errors: PQ005 for what is no receipt, PQ001 for seconds.
-Locks: the message.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_now, v_entry, v_found bigint;
-    declare v_secret binary(16);
-    declare v_slotted boolean;
-    declare v_outcome longtext character set ascii;
-    declare continue handler for not found begin end;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_seconds(in_seconds);
-            set v_outcome = 'l';
-            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q
-            where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
-            if v_slotted then
-                call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
-                set v_found = if(v_outcome = 'e', v_found, null);
-            else
-                update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed) where q.entry = v_found;
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_receipt as receipt, if(v_found is null, 'lost', 'extended') as outcome;
-end;
---;
-drop procedure if exists queue_extend_many;
---;
-create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds double)
-    comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
-in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
-Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
-Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
-Locks: the messages, in the order of their entries.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_now, v_until, v_entry bigint;
-    declare v_number, v_place int;
-    declare v_slotted boolean;
-    declare v_list, v_slots longtext character set utf8mb4;
-    declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry, r.place, q.semaphores is not null
-                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                    place int path '$[2]')) r
-                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                        and q.reserved_by is not null
-                order by r.entry for update /*!80000 of q */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipts(in_receipts, v_list, v_number);
-            call _queue_check_seconds(in_seconds);
-            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
-            set v_outcomes = repeat('l', v_number), v_slots = null;
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_place, v_slotted;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                if v_slotted then
-                    set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
-                else
-                    update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
-                    set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
-                end if;
-            end loop;
-            close c;
-            if v_slots is not null then
-                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-    order by r.place;
-end;
---;
-drop procedure if exists queue_ack;
---;
-create procedure queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'The work is done: removes the message, and keeps it in queue_history where the kind has history_seconds. What was pushed onto it while it was held is put in now.
-in_receipt: what queue_reserve answered. in_options: result (JSON, at most 28 levels deep, kept in
-queue_history and given to its group); to: the kind that it goes on to, which is
-how a consumer chooses; payload: the new payload that it goes on with, ignored where this is its end.
-A message that has a route, see queue_push, moves on to the next kind of that, or to the one of option to in place of it; the rest
-of the route goes with it. One without is moved by option to alone. This is queue_move: a new entry in the same transaction. A dead letter
-stays off its route unless it is redriven: its ack ends it.
-Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is taken there, see queue_move; lost where somebody else has got the message since, or it was acked, moved or removed.
-After the timeout, but before the next delivery, an ack still counts. lost is an answer: nothing has changed.
-Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the next kind is
-drained; then it is still held.
-Locks: the message, the next in the line of its order key, and where it goes on the first of that line
-there and the one that has its key there, in the order of their entries; its semaphores.
-Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_ack(in_receipt, in_options, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_receipt as receipt, v_outcome as outcome;
-end;
---;
-drop procedure if exists queue_ack_many;
---;
-create procedure queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'The work of many messages is done: queue_ack for each, in one statement.
-in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
-Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is lost the second time.
-Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
-Locks: as queue_ack, all in the order of their entries.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_ack_many(in_receipts, in_options, v_outcomes);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
-        as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-    order by r.place;
-end;
---;
-drop procedure if exists queue_nack;
---;
-create procedure queue_nack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Gives a message back for a later try; a nack of the last delivery it may have (max_attempts) makes it a dead letter.
-in_receipt: what queue_reserve answered. in_options: delay_seconds (0 to a year; default with an error the backoff of the kind:
-backoff_seconds * backoff_factor ^ (attempts - 1), at most backoff_max_seconds, less up to the share jitter of it at random; default without an
-error 0); error (a text, kept with the last ten: it failed); payload (a new JSON payload); final (true: dead at once); count (false: the
-delivery doesn''t count: a snooze, a shutdown; then there is no backoff).
-Result: receipt, outcome: retry, dead, lost (see queue_ack). What was pushed onto the message while it was held takes its
-place, with the time it asks for.
-Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
-Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_now, v_entry bigint;
-    declare v_secret binary(16);
-    declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_nack(in_options);
-            call queue_now(v_now);
-            call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_receipt as receipt, v_outcome as outcome;
-end;
---;
-drop procedure if exists queue_nack_many;
---;
-create procedure queue_nack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Gives many messages back: queue_nack for each, in one call.
-in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
-Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second time.
-Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
-Locks: as queue_nack, in the order of the entries.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_now, v_entry bigint;
-    declare v_secret binary(16);
-    declare v_number, v_place int;
-    declare v_list longtext character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-                select q.entry, q.secret, r.place
-                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                    place int path '$[2]')) r
-                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                order by q.p_key, q.p_kind for update /*!80000 of q */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipts(in_receipts, v_list, v_number);
-            call _queue_check_nack(in_options);
-            set v_outcomes = repeat('l', v_number);
-            call _queue_lock(v_list);
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_secret, v_place;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
-                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-            end loop;
-            close c;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-    order by r.place;
-end;
---;
-drop procedure if exists queue_move;
---;
-create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_options longtext character set utf8mb4)
-    comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
-in_receipt: what queue_reserve answered. in_to_kind: the kind, 1 to 95 characters. in_options: payload, headers and key in
-place of its own; delay_seconds (0 or more); priority; on_duplicate, as in queue_push. A route that it has is still before it there, and it waits for its semaphores anew.
-Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the key there;
-duplicate: the key is taken there, the target stays and the source is removed; lost (see queue_ack).
-Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
-PQ004 for a target that is drained, unless it is the kind itself.
-Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
-Where the idea comes from: Keuss''s move-to-queue.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_now, v_entry, v_target bigint;
-    declare v_secret binary(16);
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_move(in_to_kind, in_options, v_now, '');
-            if json_contains_path(in_options, 'one', '$.key') then
-                call _queue_text(in_options, 'key', v_key);
-            end if;
-            -- as _queue_lock_moves, without the lists
-            select min(t.entry) into v_target
-            from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
-                on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
-            where s.entry = v_entry and s.secret = v_secret;
-            if v_target is not null then
-                call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
-            end if;
-            call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_receipt as receipt, v_outcome as outcome;
-end;
---;
-drop procedure if exists queue_move_many;
---;
-create procedure queue_move_many(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
-in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move options for all; those of
-a move win.
-Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the second
-time.
-Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
-Locks: as queue_move, all in the order of their entries.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_now, v_entry bigint;
-    declare v_secret binary(16);
-    declare v_number, v_place int;
-    declare v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_list, v_move, v_options longtext character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for -- in the order in which keys are put in everywhere
-                select o.entry, o.secret, o.place, o.to_kind, m.move
-                from (
-                    select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
-                    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                            place int path '$[2]')) r
-                        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
-                        straight_join (
-                            select t.place, t.to_kind, t.p_key
-                            from json_table(in_moves, '$[*]' columns (place for ordinality,
-                                to_kind varchar(100) character set utf8mb4 path '$.to_kind', p_key varchar(200) character set utf8mb4 path '$.key')) t
-                            limit 10000) k on k.place = r.place
-                    limit 10000 for update /*!80000 of s */) o
-                    -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
-                    straight_join (
-                        select t.place, t.move
-                        from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
-                        limit 10000) m on m.place = o.place
-                order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-                    o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
-            set v_outcomes = repeat('l', v_number);
-            call _queue_lock_moves(v_list, in_moves);
-            open c;
-            moves: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
-                end;
-                if v_done then
-                    leave moves;
-                end if;
-                call _queue_move_options(in_options, v_move, v_options);
-                call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
-                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-            end loop;
-            close c;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
-        as outcome
-    from json_table(in_moves, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
-    order by m.place;
-end;
---;
-drop procedure if exists queue_wait;
---;
-create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds double)
-    comment 'Waits until a message of one of the kinds may be taken.
-in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string. in_timeout_seconds: how long at the most, 0 to 300; NULL: 5.
-Result: p_kind: the first of the kinds that may have something, which others may be about to take; no row where the time is over.
-A paused kind has nothing.
-On PostgreSQL it waits 5 s at the most, whatever it is given, since a statement that waits is an open snapshot, behind which nothing can be
-cleaned away (clients LISTEN there, see queue_listen), and under REPEATABLE READ and SERIALIZABLE it sees what was there when the
-transaction began, and no more.
-Errors: PQ001 for kinds and timeout_seconds.
-Locks: no row.
-Where the idea comes from: the long poll of SQS.
-differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
-same kinds one looks, every 45 ms (less often where a look takes over 4.5 ms: a tenth of the time), and the others stand in line for a named lock
-that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
-begin
-    declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_done boolean default false;
+    declare v_id bigint;
+    declare v_kind, v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_headers longtext character set utf8mb4;
+    declare v_bytes longblob;
+    declare v_priority, v_attempts, v_max_attempts int;
+    declare v_delay decimal(30,6);
+    declare v_at bigint;
+    declare v_error varchar(128) character set utf8mb4;
+    declare v_state char(5) character set utf8mb4;
     declare v_number int;
-    declare v_lock varchar(64) character set utf8mb4;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_start, v_look, v_now, v_until bigint;
-    declare v_took bigint default 0;
-    declare v_open, v_killed boolean;
-    declare v_pause int;
-    declare exit handler for sqlexception begin call _queue_undo(v_open); call _queue_wait_end(); resignal; end;
-    again: loop
-        -- each look in a transaction, and nothing of ours between them: a wait doesn't keep an upgrade waiting
-        call _queue_begin_alone();
-        set v_open = true;
-        call _queue_ticks(v_look);
-        if v_start is null then
-            call _queue_wait_end();
-            call _queue_wait_kinds(in_kinds, v_kinds, v_number, v_lock);
-            if in_timeout_seconds not between 0 and 300 then
-                call _queue_fail('PQ001', 'timeout_seconds', in_timeout_seconds,
-                    'must be a number from 0 to 300');
+    declare c cursor for
+        select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        order by s.p_key, s.p_kind, s.id;
+    declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
+        get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
+        set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        case v_number
+            when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
+            when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
+            else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
+        end case;
+    end;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_id;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at, s.attempts,
+            s.max_attempts
+        into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
+        from queue_stage s where s.id = v_id;
+        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_check_key, _queue_fail
+drop procedure if exists _queue_check_batch;
+--;
+create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
+    comment 'Refuses what can''t be a batch of a query.
+in_name: what the query is called in the message. in_query: the query. in_batch: the number of the batch.
+Errors: PQ001.'
+begin
+    call _queue_check_key(in_query, in_name);
+    if in_batch >= 0 is not true then
+        call _queue_fail('PQ001', 'batch', in_batch, 'must be 0 or more');
+    end if;
+end;
+--;
+-- calls: _queue_fail
+-- changes: queue_stage_done
+drop procedure if exists _queue_batch_done;
+--;
+create procedure _queue_batch_done(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_now bigint, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_new boolean)
+    comment 'Notes that a batch of a query is done, in the transaction that does it.
+in_query: the query. in_batch: its number; they only go up. in_now: the time of the call. in_run, in_job: what runs the query, and the
+write that does the batch; NULL where nobody says.
+Result: whether it wasn''t done before.
+Errors: PQ004 where another write of the same run has done it: that is no replay, and what this one has would be lost.
+Locks: the row of the query, so that of two who do the same batch the second waits and finds it done.
+differs: the result is a parameter, out_new.'
+begin
+    declare v_batch bigint;
+    declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    insert into queue_stage_done (query, batch, done_at) values (in_query, -1, in_now)
+    on duplicate key update query = queue_stage_done.query;
+    select d.batch, d.run, d.job into v_batch, v_run, v_job from queue_stage_done d where d.query = in_query for update;
+    set out_new = v_batch < in_batch;
+    if out_new then
+        update queue_stage_done d set d.batch = in_batch, d.run = left(in_run, 200), d.job = left(in_job, 200), d.done_at = in_now
+        where d.query = in_query;
+    elseif v_batch = in_batch and v_run = in_run and v_job <> in_job then
+        call _queue_fail('PQ004', 'batch', in_batch, 'must be ended by one write: another one of this run has ended it');
+    end if;
+end;
+--;
+drop procedure if exists _queue_stream_held;
+--;
+create procedure _queue_stream_held(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_batch bigint, out out_list longtext character set utf8mb4, out out_number int)
+    comment 'What a read, or all reads of a batch, were handed out.
+in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
+out_list: a JSON array of [entry, secret], in the order of the entries. out_number: how many.'
+begin
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select coalesce(json_arrayagg(json_array(s.entry, s.secret)), '[]'), count(*) into out_list, out_number
+    from (
+        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret
+        from (
+            select p.receipts from queue_stream_part p where p.source = in_source
+            union all
+            select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch) h
+            straight_join json_table(h.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) r
+        order by 1 limit 1000000000) s;
+end;
+--;
+-- changes: queue_stream_part
+drop procedure if exists _queue_stream_trim;
+--;
+create procedure _queue_stream_trim(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_batch bigint, out out_lost bigint)
+    comment 'Forgets the receipts of a read, or of all reads of a batch, that somebody else''s delivery or an end has made void.
+in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
+Result: how many.
+Locks: the parts in which something was lost.
+differs: the result is a parameter, out_lost.'
+begin
+    declare v_done boolean default false;
+    declare v_source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_part int;
+    declare v_old, v_list, v_receipts longtext character set utf8mb4;
+    declare c cursor for
+        select p.source, p.part, p.receipts from queue_stream_part p where p.source = in_source
+        union all
+        select p.source, p.part, p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch;
+    set out_lost = 0;
+    open c;
+    parts: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_source, v_part, v_old;
+        end;
+        if v_done then
+            leave parts;
+        end if;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
+        from (
+            select r.receipt
+            from json_table(v_old, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
+            where q.reserved_by is not null
+            order by r.place limit 1000000000) s;
+        if json_length(v_receipts) < json_length(v_old) then
+            set out_lost = out_lost + json_length(v_old) - json_length(v_receipts);
+            update queue_stream_part p set p.receipts = v_receipts where p.source = v_source and p.part = v_part;
+        end if;
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_check_nack, _queue_fail, _queue_nack
+drop procedure if exists _queue_stream_fail;
+--;
+create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint, out out_failed bigint)
+    comment 'Gives back what failed of a batch.
+in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
+out_failed: how many.
+Errors: PQ002, PQ005.
+Locks: as _queue_nack.'
+begin
+    declare v_done boolean default false;
+    declare v_bad, v_options longtext character set utf8mb4;
+    declare v_entry bigint;
+    declare v_secret binary(16);
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
+        select q.entry, q.secret, r.options
+        from (
+            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry, right(f.receipt, 32) as secret,
+                json_remove(f.one, '$.receipt') as options
+            from json_table(in_failed, '$[*]' columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
+            limit 1000000000) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+        order by q.p_key, q.p_kind;
+    if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
+        select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT') then
+        call _queue_fail('PQ002', 'failed', in_failed, 'must be a JSON array of {receipt, and options of queue_nack}');
+    end if;
+    select min(concat('r', coalesce(f.receipt, 'null'))) into v_bad
+    from json_table(in_failed, '$[*]' columns (receipt longtext character set utf8mb4 path '$.receipt')) f
+    where f.receipt is null or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
+    if v_bad is not null then
+        call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
+    end if;
+    set out_failed = 0;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry, v_secret, v_options;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_check_nack(v_options);
+        call _queue_nack(v_entry, v_secret, v_options, in_now, v_outcome);
+        set out_failed = out_failed + (v_outcome <> 'lost');
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_boolean, _queue_check_batch, _queue_fail, _queue_integer, _queue_receipts, _queue_reserve,
+--     _queue_text, queue_now
+-- changes: queue_stream_part
+drop procedure if exists _queue_stream_reserve;
+--;
+create procedure _queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
+    in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+    out out_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
+    comment 'queue_stream_reserve without its transaction.
+The parameters and the errors are those of queue_stream_reserve. out_source: the read. out_list: what the
+part holds: a JSON array of [entry, secret, place]; NULL: the batch is committed.
+differs: on PostgreSQL it is a part of queue_stream_reserve.'
+begin
+    declare v_now, v_entry, v_plan, v_newest bigint;
+    declare v_number int;
+    declare v_sealed, v_follows, v_new boolean default false;
+    declare v_options, v_receipts, v_entries longtext character set utf8mb4;
+    declare v_seed varchar(64) character set ascii;
+    declare continue handler for not found begin end;
+    call _queue_check_batch('stream', in_stream, in_batch);
+    if in_part >= 0 is not true then
+        call _queue_fail('PQ001', 'part', in_part, 'must be 0 or more');
+    end if;
+    if json_type(if(json_valid(in_options), in_options, 'null')) = 'OBJECT' then
+        call _queue_text(in_options, 'source', out_source);
+        call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
+        call _queue_boolean(in_options, 'follows', v_follows);
+        set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
+    else
+        set v_options = in_options;
+    end if;
+    set out_source = coalesce(out_source, concat(in_stream, '/', in_batch));
+    if char_length(out_source) between 1 and 230 is not true then
+        call _queue_fail('PQ002', 'source', out_source, 'must have 1 to 230 characters');
+    end if;
+    call queue_now(v_now);
+    set out_list = null;
+    if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
+        if v_plan is not null then
+            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = out_source lock in share mode;
+            if not v_newest <=> v_plan then
+                call _queue_fail('PQ004', 'plan', v_plan, 'must be the newest of its source: another run reads it now');
             end if;
-            set v_start = v_look, v_until = v_look + cast(round(coalesce(in_timeout_seconds, 5) * 1000000) as signed);
         end if;
-        call _queue_ready_kind(v_kinds, v_number, v_kind);
-        call _queue_ticks(v_now);
-        if v_kind is not null or v_now not between v_start and v_until - 1 then
-            call _queue_wait_end();
+        if not v_sealed and (coalesce(v_follows, false) = false or exists (
+            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
+            insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
+            values (out_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
+            on duplicate key update part = queue_stream_part.part;
+            select p.receipts is null into v_new from queue_stream_part p where p.source = out_source and p.part = in_part for update;
         end if;
-        call _queue_commit(true);
-        set v_open = null;
-        if v_kind is not null or v_now not between v_start and v_until - 1 then
-            leave again;
-        elseif @pyqueue_wait is not null then -- this one looks for all
-            -- two looks that were slow, one after the other: not a machine that was busy for a moment
-            set v_pause = greatest(45000, least(5000000, 10 * least(v_took, v_now - v_look))), v_took = v_now - v_look;
-        elseif get_lock(v_lock, 0) then
-            set @pyqueue_wait = v_lock, v_pause = 45000;
-        -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
-        elseif get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand()))) then
-            set @pyqueue_wait = v_lock, v_pause = 5000; -- who had it is about to take what it has found
+        if v_new then
+            call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages, v_options,
+                v_entry, v_entries, v_seed);
+            set v_entries = coalesce(v_entries, json_array(v_entry + 0));
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
+            from (
+                select concat(q.entry, '-', lower(hex(q.secret))) as receipt
+                from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                order by j.place limit 1000000000) s;
+            update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
+            where p.source = out_source and p.part = in_part;
         else
-            set v_pause = 100000;
+            -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
+            select p.receipts into v_receipts from queue_stream_part p where p.source = out_source and p.part = in_part;
         end if;
-        select sleep(greatest(0, least(v_pause, v_until - v_now)) * 0.000001) into v_killed;
-        if v_killed then -- KILL QUERY ends the sleep alone
-            signal sqlstate '70100' set mysql_errno = 1317, message_text = 'Query execution was interrupted';
+        call _queue_receipts(coalesce(v_receipts, '[]'), out_list, v_number);
+    end if;
+end;
+--;
+-- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
+--     _queue_lock, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text, queue_now
+-- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
+drop procedure if exists _queue_stream_commit;
+--;
+create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4,
+    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint)
+    comment 'queue_stream_commit without its transaction.
+in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t committed before.
+out_acked, out_failed, out_lost, out_published: its result.'
+begin
+    declare v_now bigint;
+    declare v_whole, v_keep, v_done boolean default false;
+    declare v_number int;
+    declare v_list, v_receipts longtext character set utf8mb4;
+    declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_outcomes longtext character set ascii;
+    declare c cursor for
+        select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
+    call _queue_check_batch('stream', in_stream, in_batch);
+    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job', 'options');
+    call _queue_boolean(in_options, 'whole', v_whole);
+    call _queue_boolean(in_options, 'keep', v_keep);
+    call queue_now(v_now);
+    call _queue_text(in_options, 'run', v_run);
+    call _queue_text(in_options, 'job', v_job);
+    call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, out_new);
+    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0;
+    if out_new then
+        call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
+        call _queue_lock(v_list);
+        if v_keep then
+            insert into queue_stream_kept
+            select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
+                q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
+            from queue_stream_part p
+                straight_join json_table(p.receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
+            where p.stream = in_stream and p.batch = in_batch;
         end if;
-    end loop;
-    select v_kind as p_kind from (select 1 as one) o where v_kind is not null;
+        delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
+        if json_contains_path(in_options, 'one', '$.parts') then
+            call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
+        end if;
+        if json_contains_path(in_options, 'one', '$.failed') then
+            call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, out_failed);
+        end if;
+        open c;
+        parts: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_receipts;
+            end;
+            if v_done then
+                leave parts;
+            end if;
+            call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
+            set out_acked = out_acked + char_length(replace(v_outcomes, 'l', ''));
+        end loop;
+        close c;
+        set out_lost = v_number - out_acked - out_failed;
+        if v_whole and out_lost > 0 then
+            call _queue_fail('PQ004', 'batch', in_batch, concat(out_lost, ' of its messages are no longer held for it'));
+        end if;
+        delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
+        where p.stream = in_stream and p.batch <= in_batch;
+        delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+    end if;
 end;
 --;
-drop procedure if exists queue_heartbeat;
---;
-create procedure queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it is known to be dead (see
-queue_reap); one that never registers is left to the timeouts.
-in_worker: the name that it reserves with, 1 to 200 characters; its own for the life of a process, so that what a process held that
-died isn''t taken for what the next one holds. in_options: timeout_seconds (1 to 86400, default 30): dead when silent for so long; kinds
-(a JSON array of 1 to 100 kinds, default null): where it holds messages, so that not all have to be looked through; info (string keys,
-scalar values): what people should see of it; session (true: it is alive as long as this session is, silent or not; for a session of its own, behind
-no pooler that shares sessions); stop (true: it leaves in good order, and what it holds is left to the timeouts); upkeep (false: never one that
-"reaps"; default true). What isn''t given stays as it
-is, but for session, which is to be given in each call; null brings the default back.
-Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL where it is alive by
-its session or has left; reaps: whether it is one of the two that should call queue_reap every second, and queue_tick and queue_prune now and then, being
-the two living ones with upkeep that registered first: two, for one of them may be the one that dies.
-Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
-Locks: the worker, and with session a lock of the session, in its end the sign that the worker is gone.
-Where the idea comes from: the workers of Chapman, which have an identity.
-differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up.'
-begin
-    declare v_tries int default 0;
-    declare v_own, v_alive, v_reaps boolean;
-    declare v_now, v_started, v_expires bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_heartbeat(in_worker, in_options, v_now, v_alive, v_started, v_expires, v_reaps);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at, v_expires as expires_at,
-        v_reaps as reaps;
-end;
---;
-drop procedure if exists queue_reap;
---;
-create procedure queue_reap()
-    comment 'Frees at once what registered workers hold that are dead: whose session has ended, or whose heartbeat is too old. A reserve or pop in
-twenty does the same by the way.
-Result: a row for each worker that was found dead: worker, and freed, how many messages it held; 1000 together in one call, which may have to be made again.
-Then the worker is forgotten; should it come back, its heartbeat registers it anew.
-A freed message can be taken from now on, standing last among those of its priority; the delivery counts as an attempt, as one that expires does,
-and is counted as expired; an error says that the worker is gone; where it was the last delivery that the message may have, it becomes
-a dead letter. The receipt is lost from now on, though nobody else has got the message yet: it will be delivered, and one that was acked after
-that would be done twice. Holds that have expired are free already and stay as they are.
-Slots of semaphores whose holds have ended or expired are given to who waits for them.
-Errors: none.
-Locks: the dead workers, and the messages in the order of their entries; what others have locked is left out, so two calls free once; semaphores.
-Where the idea comes from: the workers of Chapman, which have an identity.'
-begin
-    declare v_tries int default 0;
-    declare v_own boolean;
-    declare v_now, v_looked bigint;
-    declare v_reaped longtext character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_groups_due(v_now, v_looked);
-            call _queue_reap(v_now, 1000, v_reaped);
-            call _queue_slot_sweep(v_now);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select r.worker, r.freed
-    from json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
-    order by r.place;
-end;
---;
+-- calls: _queue_again, _queue_begin, _queue_check_key, _queue_check_options, _queue_commit, _queue_integer,
+--     _queue_stage_outdated, _queue_stage_prune, _queue_text, _queue_undo, queue_now
+-- changes: queue_stage_part
 drop procedure if exists queue_stage_begin;
 --;
 create procedure queue_stage_begin(in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Begins to stage messages: rows of queue_stage that are no messages until queue_stage_publish makes them such, all at once. Insert
-them in the same transaction; who fails before its end leaves nothing. What was staged and not published goes after a day.
-in_job: what the part belongs to, 1 to 200 characters: queue_stage_abort removes all parts of it. in_options: query, batch and run: what it is for, as
-in queue_stage_publish. What an earlier run of the query has staged goes at once, and what was staged for a batch that is done goes with queue_prune.
+    comment 'Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of them
+messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
+not published goes after a day.
+in_job: what the part belongs to, 1 to 200 characters: queue_stage_abort removes all parts of it.
+in_options: what it is for, as in queue_stage_publish. What an earlier run of the query has staged goes at once, and
+what was staged for a batch that is done goes with queue_prune.
+- query: the query that writes. Allowed: a text. Default: none.
+- batch: the number of its batch. Allowed: 0 or more. Default: none.
+- run: the run of the query. Allowed: a text. Default: none.
 Result: part, the number to put into queue_stage.part.
 Errors: PQ001 for job, PQ002 for options.
 Locks: the parts of earlier runs; what others have locked is left.
@@ -8997,16 +9064,25 @@ begin
     select v_part as part;
 end;
 --;
+-- calls: _queue_again, _queue_batch_done, _queue_begin, _queue_check_batch, _queue_check_options, _queue_commit,
+--     _queue_integer, _queue_stage_put, _queue_text, _queue_undo, queue_now
 drop procedure if exists queue_stage_publish;
 --;
 create procedure queue_stage_publish(in in_parts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is taken is ignored.
-in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-in_options: query and batch (a number that only goes up): what names this work, so that the same batch is published once; run and job: as in queue_stream_commit.
-Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how many were
-published, those whose keys are taken among them.
-Errors: PQ001 for parts, query and batch, PQ002 for options, PQ004 where a part isn''t there (published before, aborted, past its day, lost
-in a crash of the server) or has not so many messages, or where another job of the same run has done the batch; for a message the error of a push, naming its key.
+    comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is taken is
+ignored.
+in_parts: a JSON array of {part, messages}: each what queue_stage_begin returned, and how many messages were staged
+under it.
+in_options: what names this work, so that the same batch is published once.
+- query: the query that writes. Allowed: 1 to 200 characters. Default: none.
+- batch: the number of its batch, which only goes up. Allowed: 0 or more. Default: none.
+- run: the run of the query, as in queue_stream_commit. Allowed: a text. Default: none.
+- job: the write that does the batch, as in queue_stream_commit. Allowed: a text. Default: none.
+Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how
+many were published, those whose keys are taken among them.
+Errors: PQ001 for parts, query and batch, PQ002 for options. PQ004 where a part isn''t there (published before,
+aborted, past its day, lost in a crash of the server) or has not so many messages. PQ004, too, where another job of
+the same run has done the batch. For a message the error of a push, naming its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.
 differs: messages of one time are delivered in the order of their keys.'
@@ -9042,6 +9118,7 @@ begin
     select if(v_new, 'published', 'replayed') as outcome, v_messages as messages;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_stage_remove, _queue_undo
 drop procedure if exists queue_stage_abort;
 --;
 create procedure queue_stage_abort(in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9079,6 +9156,7 @@ begin
     select v_removed as removed;
 end;
 --;
+-- calls: _queue_check_kind, queue_now
 drop procedure if exists queue_stream_ready;
 --;
 create procedure queue_stream_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9099,6 +9177,8 @@ begin
             or exists (select 1 from queue_inbox i where not i.taken)) as ready;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_stream_trim, _queue_undo, queue_now
+-- changes: queue_stream_plan
 drop procedure if exists queue_stream_plan;
 --;
 create procedure queue_stream_plan(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9145,16 +9225,29 @@ begin
     select v_plan as plan, v_parts as parts;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_stream_reserve, _queue_undo
 drop procedure if exists queue_stream_reserve;
 --;
 create procedure queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
     in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'queue_reserve for one part of a batch: who asks again for the same part gets the same messages, as far as they are still held for it,
-and no others, whatever it wants to take now. So a task that fails is run again, and a batch is replayed. queue_stream_commit ends the batch.
-in_stream: what names the reader, 1 to 200 characters; its first 160 and the batch and the part are the worker. in_batch: the number of
-the batch, they only go up. in_part: the part of it, from 0. in_kind and in_max_messages: those of queue_reserve. in_options: those of
-queue_reserve, and source: what names the read, where a batch has several (the stream and the batch, with / between); plan: what queue_stream_plan answered for it:
-refused where it was planned again since; follows: true: a part that goes on where the one before it was full, and is empty where it wasn''t.
+    comment 'queue_reserve for one part of a batch. Who asks again for the same part gets the same messages, as far as they are
+still held for it, and no others, whatever it wants to take now. So a task that fails is run again, and a batch is
+replayed. queue_stream_commit ends the batch.
+in_stream: what names the reader, 1 to 200 characters; its first 160 and the batch and the part are the worker.
+in_batch: the number of the batch, they only go up.
+in_part: the part of it, from 0.
+in_kind and in_max_messages: those of queue_reserve.
+in_options: those of queue_reserve, and three more.
+- timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
+  300.
+- where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
+  Default: all messages.
+- source: what names the read, where a batch has several. Allowed: 1 to 230 characters. Default: the stream and the
+  batch, with / between.
+- plan: what queue_stream_plan returned for it. The call is refused where the read was planned again since. Allowed: a
+  number. Default: none.
+- follows: a part that goes on where the one before it was full, and is empty where it wasn''t. Allowed: true, false.
+  Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
@@ -9188,6 +9281,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_check_batch, _queue_commit, _queue_stream_trim, _queue_undo
 drop procedure if exists queue_stream_renew;
 --;
 create procedure queue_stream_renew(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
@@ -9215,6 +9309,8 @@ begin
     select v_lost as lost;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_seconds, _queue_commit, _queue_extend_slotted,
+--     _queue_lock, _queue_stream_held, _queue_undo, queue_now
 drop procedure if exists queue_stream_extend;
 --;
 create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double)
@@ -9267,6 +9363,7 @@ begin
     select v_extended as extended, v_number - v_extended as lost;
 end;
 --;
+-- calls: _queue_check_batch
 drop procedure if exists queue_stream_done;
 --;
 create procedure queue_stream_done(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
@@ -9281,18 +9378,27 @@ begin
     select exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) as done;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_stream_commit, _queue_undo
 drop procedure if exists queue_stream_commit;
 --;
 create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4)
-    comment 'Ends a batch: acknowledges what its parts were handed out, and in the same transaction publishes what came of it and gives back what failed.
-in_stream, in_batch: as in queue_stream_reserve. in_options: parts: as in queue_stage_publish; failed: a JSON array of
-{receipt, and options of queue_nack}; whole: true refuses the batch where any of its messages is no longer held for it
-(queue_stream_renew forgets those); keep: true keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or
-the end of the next batch; run and job: what runs the query, and the write that does the batch, so that a second write isn''t taken for a replay.
-Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost: how many messages;
-published: how many were staged.
-Errors: PQ001 for stream, batch and parts, PQ002 for options, PQ004 for whole, for parts that aren''t there, and where another job of the same run has ended the batch, PQ005 for a receipt in failed,
-PQ003 for a payload there; for a message that is published the error of a push, naming its key.
+    comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it publishes what
+came of it and gives back what failed.
+in_stream, in_batch: as in queue_stream_reserve.
+in_options: what came of the batch.
+- parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
+- failed: what to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
+- whole: refuses the batch where any of its messages is no longer held for it; queue_stream_renew forgets those.
+  Allowed: true, false. Default: false.
+- keep: keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or the end of the
+  next batch. Allowed: true, false. Default: false.
+- run: what runs the query. Allowed: a text. Default: none.
+- job: the write that does the batch, so that a second write isn''t taken for a replay. Allowed: a text. Default: none.
+Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
+how many messages; published: how many were staged.
+Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren''t there, and where
+another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
+message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin
@@ -9314,6 +9420,8 @@ begin
         v_published as published;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_undo
+-- changes: queue_stream_kept
 drop procedure if exists queue_stream_forget;
 --;
 create procedure queue_stream_forget(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9341,209 +9449,658 @@ begin
     select v_forgotten as forgotten;
 end;
 --;
-drop procedure if exists queue_get;
+-- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
+--     _queue_groups_due, _queue_number, _queue_server_run, _queue_several_nodes
+-- changes: queue_worker
+drop procedure if exists _queue_heartbeat;
 --;
-create procedure queue_get(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Looks at one message and changes nothing.
-in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something else than time);
-and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No row where there is no message.
-Errors: PQ001 for kind and key.
-Locks: none.'
+create procedure _queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_alive boolean, out out_started bigint, out out_expires bigint, out out_reaps boolean)
+    comment 'queue_heartbeat without its transaction.
+in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the time of the call. out_alive, out_started, out_expires,
+out_reaps: what it answers.
+differs: on PostgreSQL it is a part of queue_heartbeat.'
 begin
-    declare v_own boolean;
-    declare v_now bigint;
-    declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-    call _queue_begin(v_own);
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_check_key(in_key, 'key');
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
-            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
-            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
-    from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
-    call _queue_commit(v_own);
-end;
---;
-drop procedure if exists queue_peek;
---;
-create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Looks at messages of a kind and changes nothing.
-in_kind: the kind. in_max_messages: how many at the most, 1 to 10000, NULL: 1. in_options: where, as in
-queue_reserve; what stands before those that match is read, whatever index the kind has.
-Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: what is ready or held in its
-place, then what waits by its time, then what waits in the lines of order keys and semaphores, which of these is up to the lines where they are more.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
-Locks: none.
-differs: with where, what waits in lines isn''t shown.'
-begin
-    declare v_own boolean;
-    declare v_now bigint;
-    declare v_where, v_entries longtext character set utf8mb4;
-    declare v_most int default coalesce(in_max_messages, 1);
-    declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-    call _queue_begin(v_own);
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_check_count(v_most, 'max_messages', 10000);
-    call _queue_check_options(in_options, 'where', 'options');
-    call _queue_where(in_options, v_where);
-    if v_where is not null then
-        call _queue_peek_where(in_kind, v_most, v_where, v_now, v_entries);
+    declare v_looked, v_run bigint;
+    declare v_timeout decimal(30,6);
+    declare v_seconds decimal(20,6) default 30;
+    declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
+    declare v_session, v_stop, v_new_upkeep, v_several boolean;
+    declare v_upkeep boolean default true;
+    declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
+        left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
+    declare continue handler for not found begin end;
+    call _queue_check_key(in_worker, 'worker');
+    call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
+    call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
+    if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
+        call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
     end if;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-        case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
-            when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
-            else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
-    from (
-        (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
-                if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn, coalesce(e.ready_at, e.due_at) as place
-            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue e force index (primary) on e.entry = j.entry)
-        union all
-        (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
-            from delayed_queue l force index (delayed_queue_ready)
-            where l.p_kind = in_kind and l.ready_rank is not null and v_where is null
-            order by l.p_kind, l.ready_rank, l.ready_at, l.entry limit v_most)
-        union all
-        (select t.entry, if(t.scheduled_at <= v_now, 1, 2), if(t.scheduled_at <= v_now, -t.priority, null), t.due_at
-            from delayed_queue t force index (delayed_queue_due)
-            where t.p_kind = in_kind and t.due_at is not null and v_where is null
-            order by t.p_kind, t.due_at limit v_most)
-        union all
-        (select w.entry, 3, null, w.entry from queue_order_waiting w
-            where w.p_kind = in_kind and v_where is null
-            order by w.p_kind, w.order_key, w.entry limit v_most)
-        union all
-        (select w.entry, 3, null, w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-            where w.p_kind = in_kind and v_where is null order by w.p_kind, w.name, w.entry limit v_most)) p
-        straight_join delayed_queue q force index (primary) on q.entry = p.entry
-    order by p.part, p.turn, p.place, p.entry limit v_most;
-    call _queue_commit(v_own);
+    call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
+    call _queue_boolean(in_options, 'session', v_session);
+    call _queue_boolean(in_options, 'stop', v_stop);
+    call _queue_groups_due(in_now, v_looked);
+    call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
+    select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep, out_started
+    from queue_worker w where w.worker = in_worker for update;
+    set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = null,
+        out_started = coalesce(out_started, in_now);
+    if out_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
+        call _queue_several_nodes(v_several);
+    end if;
+    if v_several = false then
+        if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
+            do get_lock(v_lock, 0);
+        end if;
+    else
+        do release_lock(v_lock);
+        set v_lock = null;
+    end if;
+    if out_alive then
+        call _queue_server_run(v_run);
+        set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
+            v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
+            v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30), v_seconds),
+            v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true), v_upkeep),
+            out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
+        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep,
+            server_run)
+        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep, v_run)
+        on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = in_now, timeout_seconds = v_seconds,
+            session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
+            server_run = v_run;
+        select v_upkeep and count(*) < 2 into out_reaps from queue_worker w
+        where w.upkeep and (w.started_at < out_started or w.started_at = out_started and w.worker < in_worker)
+            and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+                    coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+    else
+        delete w from queue_worker w where w.worker = in_worker;
+    end if;
 end;
 --;
-drop procedure if exists queue_remove;
+-- calls: _queue_free_one
+-- changes: queue_count
+drop procedure if exists _queue_free;
 --;
-create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Removes a message that nobody holds.
-in_kind: the kind. in_key: the key.
-Result: outcome: removed, held (it stays), absent.
-Errors: PQ001 for kind and key.
-Locks: the message, the next in the line of its order key, and its semaphores.'
+create procedure _queue_free(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int,
+    out out_freed int, out out_done boolean)
+    comment 'Frees what a worker that is gone holds.
+in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the call. in_max: how
+many messages at the most. out_freed: how many those were. out_done: whether that was all.
+Locks: the messages, in the order of their entries; what others have locked is left for the next time.'
+begin
+    declare v_list, v_more longtext character set utf8mb4;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_place int default 0;
+    declare v_left int default in_max;
+    declare v_entry bigint;
+    declare v_last boolean default false;
+    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
+        select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by q.p_key, q.p_kind;
+    if in_kinds is null then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(h.entry) into v_list
+        from (select q.entry from delayed_queue q where q.reserved_by = in_worker and q.scheduled_at > in_now limit in_max) h;
+    end if;
+    while v_place < json_length(in_kinds) and v_left > 0 do
+        set v_kind = json_unquote(json_extract(in_kinds, concat('$[', v_place, ']'))), v_place = v_place + 1;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(h.entry) into v_more
+        from (
+            select q.entry from delayed_queue q force index (delayed_queue_ready)
+            where q.p_kind = v_kind and q.ready_rank between -32768 and 32768 and q.reserved_by = in_worker
+                and q.scheduled_at > in_now limit v_left) h;
+        set v_list = if(v_list is null, v_more, json_merge_preserve(v_list, coalesce(v_more, '[]')));
+        set v_left = in_max - coalesce(json_length(v_list), 0);
+    end while;
+    select count(distinct j.entry) into v_left
+    from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j;
+    -- what was read may have changed since
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(l.entry), count(*) into v_list, out_freed
+    from (
+        select q.entry
+        from (select distinct j.entry from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
+            straight_join delayed_queue q force index (primary) on q.entry = d.entry
+        where q.reserved_by = in_worker and q.scheduled_at > in_now
+        order by d.entry limit 1000000000 for update /*!80000 of q */ skip locked) l;
+    set out_done = v_left < in_max and out_freed = v_left;
+    if out_freed > 0 then
+        insert into queue_count (id, p_kind, expired)
+        select uuid_short(), q.p_kind, count(*)
+        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_last = true;
+                fetch c into v_entry;
+            end;
+            if v_last then
+                leave messages;
+            end if;
+            call _queue_free_one(v_entry, concat('worker ', in_worker, ' is gone'), in_now);
+        end loop;
+        close c;
+    end if;
+end;
+--;
+-- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_slot_note
+-- changes: delayed_queue
+drop procedure if exists _queue_free_one;
+--;
+create procedure _queue_free_one(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
+    comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed onto it, or is dead where
+that was its last delivery.
+in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
+Locks: as _queue_bury where it dies.'
+begin
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_by varchar(200) character set utf8mb4;
+    declare v_errors, v_semaphores longtext character set utf8mb4;
+    declare v_attempts, v_max_attempts, v_most int;
+    declare v_none decimal(30,6);
+    declare v_pending boolean;
+    declare continue handler for not found begin end;
+    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores
+    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_semaphores
+    from delayed_queue q where q.entry = in_entry for update;
+    select coalesce(k.max_attempts, 2147483647) into v_most from queue_kind k where k.p_kind = v_kind;
+    if v_most is null then
+        call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if v_attempts >= coalesce(v_max_attempts, v_most) then
+        call _queue_bury(in_entry, in_error, in_now);
+    elseif v_pending is not null then
+        call _queue_end(in_entry, null, null, in_now);
+    else
+        call _queue_add_error(v_errors, in_now, v_attempts, v_by, in_error, v_errors);
+        -- to the end of the line, as _queue_nack: where sessions keep a cursor, its old place is seen by few
+        update delayed_queue q
+        set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
+            q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
+        where q.entry = in_entry;
+        call _queue_slot_note(in_entry, v_semaphores);
+    end if;
+end;
+--;
+drop procedure if exists _queue_server_run;
+--;
+create procedure _queue_server_run(out out_run bigint)
+    comment 'Names the run of the server: another one after a start, after a failover, and at another node of a cluster.
+out_run: a number, never 0: its id and when it started, with which UUID_SHORT() begins. That counts on in the bits behind, so that the name changes
+once in 16 million of its numbers, too.
+differs: the result is out_run.'
+begin
+    set out_run = 1 + (uuid_short() >> 24);
+end;
+--;
+-- calls: _queue_free, _queue_server_run
+-- changes: queue_worker
+drop procedure if exists _queue_reap;
+--;
+create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
+    comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last heartbeat is of another
+run of it, another node''s included, and who would be dead by that, or was alive by a session there, is judged by its heartbeat from now on, with all of its
+timeout; once, until it beats again.
+in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and how many of its
+messages were freed.
+Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
+begin
+    declare v_left int default in_max;
+    declare v_freed int;
+    declare v_run bigint;
+    declare v_done boolean;
+    declare v_kinds, v_away longtext character set utf8mb4;
+    declare v_next, v_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_last varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare continue handler for not found begin end;
+    set out_reaped = '[]';
+    call _queue_server_run(v_run);
+    -- the server was away: whoever was there before has its timeout to come back
+    select json_arrayagg(o.worker) into v_away
+    from (
+        select w.worker from queue_worker w
+        where w.server_run not in (0, v_run)
+            and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
+        for update skip locked) o;
+    if v_away is not null then
+        update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            straight_join queue_worker w force index (primary) on w.worker = j.worker
+        set w.server_run = 0, w.session_lock = null, w.session_id = null, w.heartbeat_at = in_now;
+    end if;
+    workers: loop
+        set v_next = null, v_worker = null, v_kinds = null;
+        select w.worker into v_next from queue_worker w
+        where w.worker > v_last and w.server_run in (0, v_run)
+            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+        order by w.worker limit 1;
+        if v_next is null or v_left <= 0 then
+            leave workers;
+        end if;
+        -- by now it may be back, or another may have freed what it held
+        select w.worker, w.kinds into v_worker, v_kinds from queue_worker w
+        where w.worker = v_next and w.server_run in (0, v_run)
+            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+        for update skip locked;
+        if v_worker is not null then
+            call _queue_free(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
+            set v_left = v_left - v_freed, out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
+            if v_done then
+                delete w from queue_worker w where w.worker = v_worker;
+            end if;
+        end if;
+        set v_last = v_next;
+    end loop;
+end;
+--;
+-- calls: _queue_reap
+drop procedure if exists _queue_reap_by_the_way;
+--;
+create procedure _queue_reap_by_the_way(in in_now bigint)
+    comment 'queue_reap from within queue_reserve and queue_pop, for at most 100 messages. A session that is new here doesn''t: whatever ended the one
+that its client had before may have ended those of workers that live. They have the timeout of their heartbeat to come back.
+in_now: the time of the call.
+Locks: as _queue_reap.'
+begin
+    declare v_late boolean;
+    declare v_reaped longtext character set utf8mb4;
+    if @pyqueue_reap <= in_now then
+        select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
+        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+        if v_late then
+            call _queue_reap(in_now, 100, v_reaped);
+        end if;
+    else
+        set @pyqueue_reap = in_now;
+    end if;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_heartbeat, _queue_undo, queue_now
+drop procedure if exists queue_heartbeat;
+--;
+create procedure queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it is known to
+be dead, see queue_reap. A worker that never registered is left to the timeouts of its messages.
+in_worker: the name that it reserves with, 1 to 200 characters. Each process needs a name of its own, for its whole
+life, so that what a dead process held isn''t taken for what the next one holds.
+in_options: what isn''t given stays as it is, but for session, which is to be given in each call; null brings the
+default back.
+- timeout_seconds: the worker is dead when it was silent for so long. Allowed: 1 to 86400 (a day). Default: 30.
+- kinds: where it holds messages, so that not all have to be looked through. Allowed: an array of 1 to 100 kinds.
+  Default: null (any kind).
+- info: what people should see of it. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
+- session: the worker is alive as long as this session is, silent or not. For a session of its own, behind no pooler
+  that shares sessions. Allowed: true, false. Default: false.
+- stop: the worker leaves in good order. What it holds is left to the timeouts. Allowed: true, false. Default: false.
+- upkeep: whether it may be one that "reaps". Allowed: true, false. Default: true.
+Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL
+where it is alive by its session or has left; reaps: whether it is one of the two that should call queue_reap every
+second, and queue_tick and queue_prune now and then. They are the two living ones with upkeep that registered first:
+two, because one of them may be the one that dies.
+Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
+Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
+Where the idea comes from: the workers of Chapman, which have an identity.
+differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up. Other nodes of a cluster that is written to at several don''t
+see it, so there session says nothing and the worker is alive by its heartbeat: expires_at says until when.'
 begin
     declare v_tries int default 0;
-    declare v_own, v_held boolean;
-    declare v_now, v_entry bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare continue handler for not found begin end;
+    declare v_own, v_alive, v_reaps boolean;
+    declare v_now, v_started, v_expires bigint;
     again: loop
         begin
             declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_key(in_key, 'key');
-            set v_entry = null, v_held = false, v_outcome = 'absent';
-            select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
-            from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-            if v_held then
-                set v_outcome = 'held';
-            elseif v_entry is not null then
-                call _queue_discard(v_entry, 'removed', v_now);
-                set v_outcome = 'removed';
-            end if;
+            call _queue_heartbeat(in_worker, in_options, v_now, v_alive, v_started, v_expires, v_reaps);
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
-    select v_outcome as outcome;
+    select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at, v_expires as expires_at,
+        v_reaps as reaps;
 end;
 --;
-drop procedure if exists queue_purge;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_groups_due, _queue_reap, _queue_slot_sweep, _queue_undo,
+--     queue_now
+drop procedure if exists queue_reap;
 --;
-create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages bigint)
-    comment 'Removes the messages of a kind that nobody holds.
-in_kind: the kind. in_max_messages: how many at the most, NULL: all.
-Result: purged: how many.
-Errors: PQ001 for kind and max_messages.
-Locks: the messages; what others have locked is left.'
+create procedure queue_reap()
+    comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its heartbeat is too
+old. One reserve or pop in twenty does the same by the way, once its session has been there for as long as the
+worker''s timeout.
+Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at
+most 1000 together, so it may have to be made again. Then the worker is forgotten; if it comes back, its heartbeat
+registers it anew. A freed message can be taken from now on. It stands last among those of its priority. The delivery
+counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
+it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
+on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
+twice. Holds that have expired are free already and stay as they are. Slots of semaphores whose holds have ended or
+expired are given to who waits for them.
+Errors: none.
+Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
+calls free once. Semaphores.
+Where the idea comes from: the workers of Chapman, which have an identity.'
 begin
-    declare v_own boolean;
     declare v_tries int default 0;
-    declare v_now, v_entry bigint;
-    declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
-    declare v_purged bigint;
-    declare continue handler for not found begin end;
+    declare v_own boolean;
+    declare v_now, v_looked bigint;
+    declare v_reaped longtext character set utf8mb4;
     again: loop
         begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry from delayed_queue q force index (delayed_queue_key)
-                where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
-                order by q.p_kind, q.p_key limit v_most for update skip locked;
             declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
-            set v_purged = 0;
-            open c;
+            call _queue_groups_due(v_now, v_looked);
+            call _queue_reap(v_now, 1000, v_reaped);
+            call _queue_slot_sweep(v_now);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.worker, r.freed
+    from json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
+    order by r.place;
+end;
+--;
+drop procedure if exists _queue_several_nodes;
+--;
+create procedure _queue_several_nodes(out out_several boolean)
+    comment 'Whether other servers may be written to as well as this one: in a Galera cluster, and in a group of MySQL with several primaries.
+They see nothing of the sessions and the named locks of this one.
+out_several: that. It takes two milliseconds to find out.
+differs: PostgreSQL has one server that is written to.'
+begin
+    declare v_several int default 0;
+    /*M!100600 select count(*) into v_several from information_schema.global_variables v
+    where v.variable_name = 'WSREP_ON' and v.variable_value = 'ON'; */
+    /*!80017 select count(*) into v_several from performance_schema.global_variables v
+    where v.variable_name = 'group_replication_single_primary_mode' and v.variable_value = 'OFF'; */
+    set out_several = v_several > 0;
+end;
+--;
+-- calls: _queue_fail
+drop procedure if exists _queue_check_shape;
+--;
+create procedure _queue_check_shape(in in_shape longtext character set utf8mb4, out out_shape longtext character set utf8mb4)
+    comment 'Refuses what can''t be a payload_shape.
+in_shape: the option.
+Result: the shape, NULL for none.
+Errors: PQ002.'
+begin
+    declare v_wrong int default 0;
+    declare v_type varchar(20) character set utf8mb4 default json_type(in_shape);
+    set out_shape = null;
+    if v_type = 'OBJECT' then
+        select count(*) into v_wrong from json_table(in_shape, '$.*' columns (type varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) r
+        where (json_type(r.value) = 'STRING' and r.type in ('string', 'number', 'integer', 'boolean', 'object', 'array')) is not true;
+        set out_shape = in_shape;
+    end if;
+    if v_wrong > 0 or v_type not in ('OBJECT', 'NULL') then
+        call _queue_fail('PQ002', 'payload_shape', in_shape,
+            'must be an object of fields and their types: string, number, integer, boolean, object, array');
+    end if;
+end;
+--;
+drop procedure if exists _queue_defaults;
+--;
+create procedure _queue_defaults(out out_timeout_seconds decimal(20,6), out out_max_attempts int, out out_backoff_seconds decimal(30,6),
+    out out_backoff_factor decimal(30,6), out out_backoff_max_seconds decimal(30,6), out out_jitter decimal(30,6))
+    comment 'The settings of a kind that nobody defined; those of the columns of queue_kind are the same.
+out_timeout_seconds, out_max_attempts, out_backoff_seconds, out_backoff_factor, out_backoff_max_seconds, out_jitter: the settings;
+all others are off.
+differs: PostgreSQL answers a row of queue_kind.'
+begin
+    set out_timeout_seconds = 300, out_max_attempts = 25, out_backoff_seconds = 1, out_backoff_factor = 2, out_backoff_max_seconds = 3600,
+        out_jitter = 0.2;
+end;
+--;
+-- calls: _queue_check_kind, _queue_lock_kinds
+-- changes: queue_kind
+drop procedure if exists _queue_set_paused;
+--;
+create procedure _queue_set_paused(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_paused boolean,
+    out out_changed boolean)
+    comment 'Pauses a kind, or ends its pause and its draining.
+in_kind: the kind. in_paused: which of the two.
+Result: whether that changed anything.
+Errors: PQ001 for kind.
+Locks: the settings of the kind.
+differs: the result is a parameter, out_changed.'
+begin
+    declare v_changed boolean;
+    declare continue handler for not found begin end;
+    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_lock_kinds();
+    if in_paused then
+        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+    end if;
+    select if(in_paused, not k.paused, k.paused or k.draining) into v_changed from queue_kind k where k.p_kind = in_kind for update;
+    set out_changed = coalesce(v_changed, false);
+    if out_changed then
+        update queue_kind k set k.paused = in_paused, k.draining = k.draining and in_paused where k.p_kind = in_kind;
+    end if;
+end;
+--;
+-- changes: queue_kind
+drop procedure if exists _queue_lock_kinds;
+--;
+create procedure _queue_lock_kinds()
+    comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of dead letters.
+Locks: a row of queue_kind that is no kind, to the end of the transaction.
+differs: PostgreSQL locks the table, which a procedure can''t.'
+begin
+    -- it stays: where a row that is waited for goes away, InnoDB lets those who wait deadlock
+    insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = '';
+end;
+--;
+-- changes: queue_use
+drop procedure if exists _queue_use;
+--;
+create procedure _queue_use(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_expires decimal(20,6), in in_now bigint)
+    comment 'Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are past it.
+in_kind: the kind. in_expires: its expires_seconds. in_now: the time of the call.
+Locks: none that anybody waits for.'
+begin
+    declare v_used bigint;
+    declare v_old longtext character set utf8mb4;
+    select max(u.used_at) into v_used from queue_use u where u.p_kind = in_kind;
+    if coalesce(v_used <= in_now - in_expires * 250000, true) then
+        insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(o.id) into v_old
+        from (
+            select u.id from queue_use u force index (queue_use_newest)
+            where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000
+            order by u.used_at limit 100 for update skip locked) o;
+        if v_old is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete u from json_table(v_old, '$[*]' columns (id bigint unsigned path '$')) j
+                straight_join queue_use u force index (primary) on u.id = j.id;
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_discard
+-- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
+drop procedure if exists _queue_expire;
+--;
+create procedure _queue_expire(in in_now bigint, in in_max bigint, out out_gone bigint)
+    comment 'Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and settings. One that
+is the dead_letter_kind of another stays.
+in_now: the time of the call. in_max: how many messages at the most; a kind that has more goes in several calls.
+Result: how many rows went.
+Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.
+differs: the result is out_gone.'
+begin
+    declare v_done boolean default false;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_since, v_used, v_left, v_entry bigint;
+    declare v_entries longtext character set utf8mb4;
+    declare c cursor for
+        select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
+        where k.expires_seconds is not null
+            and not exists (
+                select u.id from queue_use u where u.p_kind = k.p_kind and u.used_at > in_now - k.expires_seconds * 1000000)
+            and not exists (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind)
+        order by k.p_kind;
+    declare m cursor for
+        select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    declare continue handler for not found set v_done = true;
+    set out_gone = 0;
+    open c;
+    kinds: loop
+        fetch c into v_kind, v_since;
+        if v_done or out_gone >= in_max then
+            leave kinds;
+        end if;
+        set v_left = null, v_used = null;
+        select k.expires_seconds into v_left from queue_kind k where k.p_kind = v_kind for update skip locked;
+        set v_done = false;
+        if v_left is null then
+            iterate kinds;
+        end if;
+        delete u from queue_use u where u.p_kind = v_kind;
+        select max(if(q.reserved_at is not null and q.scheduled_at > in_now, in_now, greatest(q.created_at, coalesce(q.reserved_at, 0))))
+        into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
+        if v_used > v_since then
+            insert into queue_use (id, p_kind, used_at) values (uuid_short(), v_kind, v_used);
+            iterate kinds;
+        end if;
+        set v_left = in_max - out_gone, v_entries = null;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(o.entry) into v_entries
+        from (
+            select q.entry from delayed_queue q force index (delayed_queue_key)
+            where q.p_kind = v_kind and greatest(q.created_at, coalesce(q.reserved_at, 0)) <= v_since
+                and (q.reserved_at is null or q.scheduled_at <= in_now)
+            order by q.entry limit v_left for update skip locked) o;
+        if v_entries is not null then
+            open m;
             messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry;
-                end;
+                fetch m into v_entry;
                 if v_done then
                     leave messages;
                 end if;
-                call _queue_discard(v_entry, 'removed', v_now);
-                set v_purged = v_purged + 1;
+                call _queue_discard(v_entry, null, in_now);
             end loop;
-            close c;
+            close m;
+            set out_gone = out_gone + json_length(v_entries), v_done = false;
+        end if;
+        set v_used = null;
+        select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
+        if v_used is null then
+            delete s from queue_subscription s where s.p_kind = v_kind;
+            delete l from queue_place l where l.p_kind = v_kind;
+            delete b from queue_bucket b where b.p_kind = v_kind;
+            delete k from queue_kind k where k.p_kind = v_kind;
+            set out_gone = out_gone + 1;
+        end if;
+    end loop;
+    close c;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_lock_kinds, _queue_undo
+-- changes: queue_kind
+drop procedure if exists queue_drain;
+--;
+create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push is refused, whatever its way. A
+move into the kind is refused, too, and its message stays with who holds it. A redrive leaves dead letters of the kind
+where they are, and a schedule waits. Reserve, pop, ack, nack, extend and moves out of it go on. What is held can be
+finished or given back. What waits for its time is delivered then. What dies elsewhere still finds its dead-letter
+kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
+in_kind: the kind.
+Result: changed: false where it was drained already.
+Errors: PQ001 for kind.
+Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
+Where the idea comes from: the drain of Keuss.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_draining boolean;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_lock_kinds();
+            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+            select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
+            update queue_kind k set k.draining = true where k.p_kind = in_kind;
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
-    select v_purged as purged;
+    select not v_draining as changed;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options,
+--     _queue_check_shape, _queue_commit, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer,
+--     _queue_lock_kinds, _queue_number, _queue_text, _queue_undo, queue_now
+-- changes: queue_kind, queue_log_epoch, queue_use
 drop procedure if exists queue_define;
 --;
 create procedure queue_define(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_options longtext character set utf8mb4)
-    comment 'Sets how a kind behaves; what isn''t given stays as it is, and null brings the default back, but for max_attempts.
-in_kind: the kind. in_options: timeout_seconds (0.001 to a year; default 300); max_attempts (deliveries, after which
-a message is a dead letter; default 25, null: for ever); backoff_seconds (0 to a year, default 1), backoff_factor (1 to 100, default 2),
-backoff_max_seconds (default 3600) and jitter (0 to 1, default 0.2): see queue_nack; dead_letter_kind (default <kind>.dead; a circle is refused); dedup_seconds (0 to
-10 years, default 0): for how long a push still ignores the key of a message that was acked, popped or moved away;
-history_seconds (0 to 10 years, default 0): for how long what has ended stays in queue_history; payload_shape (default null): an object
-of required fields and their types, string, number, integer, boolean, object or array, which payloads have to fit; expires_seconds (1 to 10
-years, default null: never): the kind goes, with its settings, subscriptions and messages, when it is unused for so long, which
-queue_prune sees to and, a little, the next queue_define of such a kind. Used is a kind by queue_define, by queue_reserve and
-queue_pop, also where they get nothing (noted every quarter of that time), and by each message that comes in or is delivered; while
-messages are held it stays. max_reserved (1 to 10000, default null: any number): how many are held at once at the most, by whomever; a reserve answers fewer, or none. What a reserve
-takes that is under way when the first limit is set isn''t counted; below a lowered limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it,
-and then can''t be extended. rate_per_second (0.001 to 1000000, default null: any): how many are delivered in a second by queue_reserve and queue_pop together, repeated deliveries too; what isn''t
-used is saved for a second (one message at the least) and may come at once. filter_index (true or false, default false): an index for the option where of queue_reserve, at a row a value and push.
-Turning it on indexes what the kind has, some hundred messages a second or more; what another transaction has pushed by then and not committed is
-indexed by the next queue_define that has it. log_seconds (0 to 10 years, default 0): for how long what comes in and ends stays in the log, see queue_read.
-Seconds count as they are set when they are looked at, so that a change concerns what has ended already too.
+    comment 'Sets how a kind behaves. A kind that nobody has defined works with the defaults.
+in_kind: the kind, 1 to 100 characters.
+in_options: an option that isn''t given stays as it is. An option that is null goes back to its default; max_attempts
+becomes null, for ever.
+- timeout_seconds: how long a hold lasts. Allowed: 0.001 to 31536000 (a year). Default: 300.
+- max_attempts: how many deliveries a message may have. After the last one it becomes a dead letter. Allowed: 1 to
+  1000000000, null for any number. Default: 25.
+- backoff_seconds: how long a message waits after its first failure, see queue_nack. Allowed: 0 to 31536000 (a year).
+  Default: 1.
+- backoff_factor: by how much the wait grows with each failure. Allowed: 1 to 100. Default: 2.
+- backoff_max_seconds: the longest wait after a failure. Allowed: 0 to 31536000 (a year). Default: 3600.
+- jitter: which share of the wait is taken off at random, at most. Allowed: 0 to 1. Default: 0.2.
+- dead_letter_kind: where dead letters go. A circle of kinds is refused. Allowed: a kind, 1 to 100 characters.
+  Default: <kind>.dead.
+- dedup_seconds: for how long a push still ignores the key of a message that was acked, popped or moved away. Allowed:
+  0 to 315360000 (10 years). Default: 0.
+- history_seconds: for how long a message that has ended stays in queue_history. Allowed: 0 to 315360000 (10 years).
+  Default: 0.
+- payload_shape: the fields that a payload must have, and their types. Allowed: an object of names and types, which
+  are string, number, integer, boolean, object and array. Default: null.
+- expires_seconds: how long the kind may be unused. After that it goes, with its settings, subscriptions and messages,
+  at the next queue_prune or the next queue_define of such a kind. queue_define, queue_reserve and queue_pop use a
+  kind, even where they get nothing (noted every quarter of that time), and so does each message that comes in or is
+  delivered. While messages are held, the kind stays. Allowed: 1 to 315360000 (10 years). Default: null (never).
+- max_reserved: how many messages of the kind are held at once, by all consumers together. At the limit a reserve
+  returns fewer messages or none. What is being reserved while the first limit is set isn''t counted. Below a lowered
+  limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it, and
+  then can''t be extended. Allowed: 1 to 10000. Default: null (any number).
+- rate_per_second: how many messages queue_reserve and queue_pop deliver in a second, together and with repeated
+  deliveries. What isn''t used is saved for a second (one message at the least), and may come at once. Allowed: 0.001
+  to 1000000. Default: null (any rate).
+- filter_index: keeps an index for the option where of queue_reserve. Each push then writes one row more for each
+  value. Turning it on indexes the messages of the kind, some hundred a second or more. A message that another
+  transaction has pushed by then and not committed is indexed by the next queue_define with this option. Allowed:
+  true, false. Default: false.
+- log_seconds: for how long the log keeps what comes in and what ends, see queue_read. Allowed: 0 to 315360000 (10
+  years). Default: 0.
+A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
-Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves of the kind that are under way.'
+Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
+of the kind that are under way.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;
     declare v_max_attempts bigint;
-    declare v_timeout, v_dedup, v_history decimal(30,6);
+    declare v_now, v_gone bigint;
+    declare v_there int;
+    declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_shape longtext character set utf8mb4;
     again: loop
@@ -9556,11 +10113,18 @@ begin
                 'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second,',
                 'filter_index,log_seconds'), 'options');
             call _queue_lock_kinds();
+            call queue_now(v_now);
             if in_options is not null then
                 call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
                 call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
                 call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
                 call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
+                call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
+                call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
+                call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
+                call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
+                call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
+                call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
                 call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
                 call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
                 if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
@@ -9578,11 +10142,26 @@ begin
                     coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
                 k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
                     coalesce(v_history, default(k.history_seconds)), k.history_seconds),
-                k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape)
+                k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
+                k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
+                    coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
+                k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
+                    coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
+                k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
+                    coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
+                k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)), k.jitter),
+                k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires, k.expires_seconds),
+                k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0), k.log_seconds)
             where k.p_kind = in_kind;
-            call _queue_define_backoff(in_kind, in_options);
-            call _queue_define_log(in_kind, in_options);
-            call _queue_define_expires(in_kind, in_options);
+            select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
+            if v_log > 0 and v_there = 0 then -- the first epoch of the log
+                insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
+            end if;
+            select max(k.expires_seconds) into v_expires from queue_kind k where k.p_kind = in_kind;
+            if v_expires is not null then -- it is used, and a few others that are not go
+                insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
+                call _queue_expire(v_now, 1000, v_gone);
+            end if;
             call _queue_define_limits(in_kind, in_options);
             call _queue_define_filter(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
@@ -9595,6 +10174,9 @@ begin
     end loop;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_check_dead_letter_kind, _queue_check_kind, _queue_commit, _queue_discard,
+--     _queue_fail, _queue_lock_kinds, _queue_undo, queue_now
+-- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 --;
 create procedure queue_drop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9664,6 +10246,7 @@ begin
     end loop;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_set_paused, _queue_undo
 drop procedure if exists queue_pause;
 --;
 create procedure queue_pause(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9688,6 +10271,7 @@ begin
     select v_changed as changed;
 end;
 --;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_set_paused, _queue_undo
 drop procedure if exists queue_resume;
 --;
 create procedure queue_resume(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9712,73 +10296,193 @@ begin
     select v_changed as changed;
 end;
 --;
-drop procedure if exists queue_redrive;
+-- changes: queue_count
+drop procedure if exists _queue_fold_counts;
 --;
-create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages bigint)
-    comment 'Sends dead letters back to the kinds they came from, with their keys, priorities, errors, routes and semaphores, as new entries with attempts 0,
-at the end of the lines of their order keys. The dead letter has ended by that: it counts as moved, in history and log too.
-in_kind: the dead-letter kind. in_max_messages: how many to look at, in the order of their keys; NULL: all.
-Of those that came from the same key the first in that order goes.
-Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
-Errors: PQ001 for kind and max_messages.
-Locks: the dead letters, and the first of the lines; what others hold or have locked stays.'
+create procedure _queue_fold_counts(in in_max int, out out_folded bigint)
+    comment 'Folds appended counters into one row a kind.
+in_max: how many rows to look at.
+Result: how many rows went.
+Locks: the rows; what others have locked is left.
+out_folded: the result.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_one boolean;
-    declare v_now, v_entry bigint;
-    declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
-    declare v_went, v_stayed bigint;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select d.entry
-                from (
-                    select q.entry, q.source_key, q.source_kind, q.p_key from delayed_queue q force index (delayed_queue_key)
-                    where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
-                        and (q.reserved_at is null or q.scheduled_at <= v_now)
-                    order by q.p_kind, q.p_key limit v_most for update skip locked) d
-                order by d.source_key, d.source_kind, d.p_key;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
-            set v_went = 0, v_stayed = 0;
-            open c;
-            letters: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry;
-                end;
-                if v_done then
-                    leave letters;
-                end if;
-                call _queue_redrive(v_entry, v_now, v_one);
-                set v_went = v_went + v_one;
-                set v_stayed = v_stayed + (not v_one);
-            end loop;
-            close c;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select v_went as went, v_stayed as stayed;
+    declare v_ids longtext character set utf8mb4;
+    declare v_kinds int;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(o.id) into v_ids
+    from (select c.id from queue_count c order by c.id limit in_max for update skip locked) o;
+    select count(distinct c.p_kind) into v_kinds
+    from json_table(coalesce(v_ids, '[]'), '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
+    set out_folded = coalesce(json_length(v_ids), 0) - v_kinds;
+    if out_folded > 0 then
+        insert into queue_count (id, p_kind, pushed, reserved, popped, acked, nacked, moved, dead, expired, lost)
+        select uuid_short(), c.p_kind, sum(c.pushed), sum(c.reserved), sum(c.popped), sum(c.acked), sum(c.nacked), sum(c.moved), sum(c.dead),
+            sum(c.expired), sum(c.lost)
+        from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id group by c.p_kind;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
+    end if;
 end;
 --;
+-- calls: _queue_prune_log
+-- changes: queue_dedup, queue_history
+drop procedure if exists _queue_prune_kind;
+--;
+create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
+    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn''t keep
+at all is past its time, whatever the clock says.
+in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
+Result: how many.
+Locks: the rows; what others have locked is left.
+out_pruned: the result.'
+begin
+    declare v_history, v_dedup decimal(20,6) default 0;
+    declare v_since bigint;
+    declare v_left int;
+    declare v_logged bigint;
+    declare v_found longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
+    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
+    from (
+        select h.finished_at, h.entry from queue_history h force index (primary)
+        where h.p_kind = in_kind and h.finished_at <= v_since order by h.finished_at, h.entry limit in_max for update skip locked) o;
+    if v_found is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
+            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.entry;
+    end if;
+    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
+    set v_left = in_max - out_pruned;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(o.p_key) into v_found
+    from (
+        select d.p_key from queue_dedup d force index (queue_dedup_ended)
+        where d.p_kind = in_kind and d.ended_at <= v_since order by d.ended_at limit v_left for update skip locked) o;
+    if v_found is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
+        set out_pruned = out_pruned + json_length(v_found);
+    end if;
+    set v_left = greatest(in_max - out_pruned, 0);
+    call _queue_prune_log(in_kind, in_now, v_left, v_logged);
+    set out_pruned = out_pruned + v_logged;
+end;
+--;
+-- calls: _queue_prune_kind, _queue_ticks
+drop procedure if exists _queue_prune_by_the_way;
+--;
+create procedure _queue_prune_by_the_way(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int)
+    comment 'A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because a snapshot keeps the dead
+rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the time at most.
+in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.'
+begin
+    declare v_start, v_took, v_pruned bigint;
+    call _queue_ticks(v_start);
+    if @pyqueue_prune is null or v_start >= @pyqueue_prune or @pyqueue_prune > v_start + 3600000000 then
+        call _queue_prune_kind(in_kind, in_now, in_max, v_pruned);
+        call _queue_ticks(v_took);
+        set v_took = v_took - v_start;
+        if v_took > 10000 + 50 * in_max then
+            set @pyqueue_prune = v_start + 50 * v_took;
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+drop procedure if exists _queue_tidy;
+--;
+create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
+    comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
+in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many rows, about
+twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed too.'
+begin
+    declare v_folded, v_looked bigint;
+    declare v_pruned bigint;
+    if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
+        call _queue_prune_terms(10 * in_max, v_pruned);
+    end if;
+    call _queue_groups_due(in_now, v_looked);
+    call _queue_reap_by_the_way(in_now);
+    if rand() < 0.01 then
+        call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
+        call _queue_prune_by_the_way(in_kind, in_now, 1000);
+    elseif in_keeps then
+        call _queue_prune_by_the_way(in_kind, in_now, in_max);
+    end if;
+end;
+--;
+-- calls: _queue_check_count, _queue_expire, _queue_fold_counts, _queue_groups_due, _queue_log_horizon,
+--     _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep, _queue_stage_prune,
+--     _queue_take_in, queue_now
+-- changes: queue_epoch
+drop procedure if exists _queue_prune;
+--;
+create procedure _queue_prune(in in_max_rows bigint, out out_pruned bigint)
+    comment 'queue_prune without its transaction.
+in_max_rows, and the errors: those of queue_prune. out_pruned: how many rows went.'
+begin
+    declare v_now, v_rows, v_known bigint;
+    declare v_before bigint;
+    declare v_old longtext character set utf8mb4;
+    declare v_left bigint default coalesce(in_max_rows, 10000);
+    declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    call _queue_take_in();
+    call queue_now(v_now);
+    call _queue_check_count(v_left, 'max_rows', 1000000);
+    call _queue_fold_counts(v_left, out_pruned);
+    call _queue_stage_prune(v_now, v_left, v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_expire(v_now, greatest(v_left, 1), v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_groups_due(v_now, v_rows);
+    call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
+    if @pyqueue_own then
+        call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
+    end if;
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    call _queue_prune_terms(greatest(v_left, 1), v_rows);
+    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
+    while v_kind is not null and v_left > 0 do
+        select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
+        select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
+        select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
+        select min(o.p_kind) into v_kind from (select v_history as p_kind union all select v_dedup union all select v_log) o;
+        if v_kind is not null then
+            call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
+            set out_pruned = out_pruned + v_rows;
+            set v_left = v_left - v_rows;
+        end if;
+    end while;
+    call _queue_slot_sweep(v_now);
+    -- epochs that no server is in any more
+    select min(n.epoch) into v_before from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(o.epoch, o.id)) into v_old
+    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000 for update skip locked) o;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+        straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
+end;
+--;
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_prune, _queue_undo
 drop procedure if exists queue_prune;
 --;
 create procedure queue_prune(in in_max_rows bigint)
-    comment 'Clears away what is past its time, in chunks: history, remembered keys and log older than history_seconds, dedup_seconds and
-log_seconds of their kind say now, what was staged and never published, kinds that are unused for longer than their expires_seconds, groups
-past their keep_seconds, messages that have gone from the index of filters (each call looks at a part of it), and counters, which it folds. Slots of semaphores whose holds have expired go to who waits for them. Any number of sessions may call it at any time; queue_reserve and
-queue_pop do a little of it by the way, so that a kind that is in use needs nobody who calls it.
-in_max_rows: how many rows to look at, 1 to 1000000, NULL: 10000.
+    comment 'Clears away what is past its time, in chunks. That is history, remembered keys and the log, older than
+history_seconds, dedup_seconds and log_seconds of their kind say now; what was staged and never published; kinds that
+are unused for longer than their expires_seconds; groups past their keep_seconds. It also removes messages that have
+gone from the index of filters (each call looks at a part of it), and folds counters. Slots of semaphores whose holds
+have expired go to who waits for them. Any number of sessions may call it at any time. queue_reserve and queue_pop do
+a little of it by the way, so a kind that is in use needs nobody who calls it.
+in_max_rows: how many rows to look at, 1 to 1000000; NULL: 10000.
 Result: pruned: how many rows went; 0 when there is nothing left to do.
-Errors: PQ001 for max_rows. On PostgreSQL a warning where others may create in the schema of the queue, or have, where anybody may execute its routines, and what to do about it;
-and where a sequence was behind its table, which it mends.
+Errors: PQ001 for max_rows. On PostgreSQL there may be a warning: others may create in the schema of the queue, or
+have; or anybody may execute its routines. It says what to do about it. Another warning says that a sequence was
+behind its table, and has been set.
 Locks: the rows; what others have locked is left.
 differs: it also takes in what has landed in queue_inbox, where the server allows no trigger.'
 begin
@@ -9798,43 +10502,27 @@ begin
     select v_pruned as pruned;
 end;
 --;
-drop procedure if exists queue_semaphore;
---;
-create procedure queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
-    comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a push, may be held at once, of
-whatever kinds. A message holds a slot of each that it names from its reserve until its ack, nack or move, or until its hold expires or its worker
-is reaped. One that can''t have all waits in line, outside of the ready line, in state waiting; it has none while it waits, so two
-can''t block one another.
-When slots get free, those are woken that lack nothing else, the oldest (by entry) first; who lacks more waits on, and can starve where others always take
-what it lacks. It happens in the transaction that ends the hold, or that gives a larger capacity; a hold that has expired is found by
-queue_reap, queue_prune and whoever wants one of its slots, be it a reserve that finds nothing else in the kind of one that waits.
-Its late ack still counts; a late queue_extend is lost unless there is room.
-in_name: its name, 1 to 100 characters. in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing
-more is delivered until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn''t there,
-all messages are read: those that are held and name it have slots from the beginning.
-Result: name and capacity, as they are now.
-Errors: PQ001 for name and capacity.
-Locks: the semaphore. All who take or give a slot of it wait for one another''s transactions: keep those short.
-Where the idea comes from: Chapman''s semaphores.'
-begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_semaphore(in_name, in_capacity);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_name as name, in_capacity as capacity;
-end;
---;
--- Every message with real timestamps (of UTC), its age in seconds and its state: scheduled, ready, reserved, expired, waiting (see
--- queue_get). errors are the last ten; source_kind and source_key say where a dead letter came from. The secrets of receipts
--- don't show.
+-- Every message, with real timestamps and its state. The secrets of receipts don't show.
+-- - p_kind: the kind.
+-- - p_key: the key.
+-- - state: scheduled, ready, reserved, expired or waiting, see queue_get.
+-- - payload: the payload where it is JSON.
+-- - payload_bytes: the payload where it is binary.
+-- - headers: the headers.
+-- - priority: a higher one is delivered first.
+-- - scheduled_at: the delivery time; while somebody holds the message, the end of the hold.
+-- - scheduled_at_initially: the delivery time as first asked for.
+-- - created_at: when this entry came to be.
+-- - reserved_at: when the present delivery began; NULL where nobody holds the message.
+-- - attempts: how many deliveries it has had.
+-- - max_attempts: how many it may have, where that differs from its kind.
+-- - reserved_by: the worker that holds it.
+-- - age: the time since created_at, an interval on PostgreSQL, in seconds on MariaDB and MySQL.
+-- - errors: the last ten: an array of {at, attempt, by, error}.
+-- - source_kind: of a dead letter, the kind that it came from.
+-- - source_key: of a dead letter, the key that it had there.
+-- - entry: the number of the entry.
+-- Times are of UTC.
 -- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_messages as
 select q.p_kind, q.p_key,
@@ -9851,10 +10539,28 @@ select q.p_kind, q.p_key,
 from delayed_queue q
     cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n;
 --;
--- A row a kind that has messages, settings or a past: paused; how many are ready, scheduled, reserved, expired, waiting (in line
--- for something else than time) and total now; next_at, when the next scheduled one falls due (of UTC); oldest_ready_seconds,
--- for how long the oldest ready one has been so; and how many were pushed, reserved, popped, acked, nacked, moved, dead and
--- expired so far; and whether it is drained, see queue_drain: done is that where the total is 0. It counts the messages: its cost grows with them.
+-- A row a kind that has messages, settings or a past. The view counts the messages, so its cost grows with them.
+-- - p_kind: the kind.
+-- - paused: whether reserves get nothing, see queue_pause.
+-- - ready: how many messages may be taken now.
+-- - scheduled: how many have a delivery time in the future.
+-- - reserved: how many are held.
+-- - expired: how many holds have passed their timeout, and nobody has taken the message since.
+-- - waiting: how many wait in line, for an order key or semaphores.
+-- - total: how many there are.
+-- - next_at: when the next scheduled one falls due.
+-- - oldest_ready_seconds: for how long the oldest ready one has been ready.
+-- - pushed_total: how many were pushed so far.
+-- - reserved_total: how many deliveries there were so far.
+-- - popped_total: how many were popped so far.
+-- - acked_total: how many were acked so far.
+-- - nacked_total: how many were nacked so far.
+-- - moved_total: how many were moved on so far.
+-- - dead_total: how many became dead letters so far.
+-- - expired_total: how many holds have expired so far.
+-- - lost_total: how many receipts that were given to queue_next for this kind were lost.
+-- - draining: whether pushes are refused, see queue_drain. The draining is done where total is 0.
+-- Times are of UTC.
 -- differs: a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_stats as
 select u.p_kind, max(u.paused) as paused, cast(sum(u.ready) as signed) as ready, cast(sum(u.scheduled) as signed) as scheduled,
@@ -9866,6 +10572,7 @@ select u.p_kind, max(u.paused) as paused, cast(sum(u.ready) as signed) as ready,
     cast(sum(u.popped_total) as signed) as popped_total, cast(sum(u.acked_total) as signed) as acked_total,
     cast(sum(u.nacked_total) as signed) as nacked_total, cast(sum(u.moved_total) as signed) as moved_total,
     cast(sum(u.dead_total) as signed) as dead_total, cast(sum(u.expired_total) as signed) as expired_total,
+    cast(sum(u.lost_total) as signed) as lost_total,
     max(u.draining) as draining
 from (
     select q.p_kind, 0 as paused,
@@ -9878,23 +10585,31 @@ from (
         min(case when q.scheduled_at > n.now and q.reserved_at is null and coalesce(q.ready_at, q.due_at) is not null then q.scheduled_at end) as next_at,
         max(case when q.reserved_at is null and q.scheduled_at <= n.now and coalesce(q.ready_at, q.due_at) is not null then n.now - q.scheduled_at end) as oldest_ready,
         count(case when q.source_kind is null then 1 end) as pushed_total, sum(q.deliveries) as reserved_total, 0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total,
-        0 as dead_total, 0 as expired_total, 0 as draining
+        0 as dead_total, 0 as expired_total, 0 as lost_total, 0 as draining
     from delayed_queue q
         cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n
     group by q.p_kind
     union all
     select c.p_kind, 0, 0, 0, 0, 0, 0, 0, null, null, coalesce(sum(c.pushed), 0), coalesce(sum(c.reserved), 0),
         coalesce(sum(c.popped), 0), coalesce(sum(c.acked), 0), coalesce(sum(c.nacked), 0), coalesce(sum(c.moved), 0),
-        coalesce(sum(c.dead), 0), coalesce(sum(c.expired), 0), 0
+        coalesce(sum(c.dead), 0), coalesce(sum(c.expired), 0), coalesce(sum(c.lost), 0), 0
     from queue_count c group by c.p_kind
     union all
-    select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null, null, 0, 0, 0, 0, 0, 0, 0, 0, s.draining
+    select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, s.draining
     from queue_kind s where s.p_kind <> '') u
 group by u.p_kind;
 --;
--- A row a registered worker: worker; the kinds that it holds messages of (NULL: any); info; started_at and heartbeat_at (of UTC);
--- timeout_seconds; by_session, whether it is alive as long as its session is; alive; and reserved, how many messages it holds.
--- It looks at all messages: its cost grows with them.
+-- A row a registered worker, see queue_heartbeat. The view reads all messages, so its cost grows with them.
+-- - worker: its name.
+-- - kinds: where it holds messages; NULL: anywhere.
+-- - info: what it says of itself.
+-- - started_at: since when it is there.
+-- - heartbeat_at: its last heartbeat.
+-- - timeout_seconds: for how long it may be silent.
+-- - by_session: whether it is alive as long as its session is.
+-- - alive: whether it is alive.
+-- - reserved: how many messages it holds.
+-- Times are of UTC.
 -- differs: a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_workers as
 select w.worker, w.kinds, w.info,
@@ -9913,14 +10628,28 @@ from queue_worker w
         where q.reserved_by is not null and q.scheduled_at > m.now group by q.reserved_by) h
         on h.reserved_by = w.worker;
 --;
--- A row a subscription: pattern, the kind that gets a copy of what is published to a topic of it, and since when (of UTC).
+-- A row a subscription, see queue_subscribe.
+-- - pattern: which topics.
+-- - p_kind: the kind that gets a copy of each message of these topics.
+-- - subscribed_at: since when.
+-- Times are of UTC.
 -- differs: a view has no comment.
 create or replace view queue_subscriptions as
 select s.pattern, s.p_kind, timestamp '1970-01-01 00:00:00.000000' + interval s.subscribed_at microsecond as subscribed_at
 from queue_subscription s;
 --;
--- A row a schedule: name, kind, payload and options of the push; rule, every_seconds, daily_at or cron, and its zone; catch_up,
--- paused and until; when it is due next (NULL: never again) and for when it last made a message, times of UTC.
+-- A row a schedule, see queue_schedule.
+-- - name: its name.
+-- - p_kind: the kind that it pushes to.
+-- - payload: the payload of each push.
+-- - push_options: the options of each push.
+-- - rule: every_seconds, daily_at or cron, and the time zone.
+-- - catch_up: what becomes of late occurrences: last, all or skip.
+-- - paused: whether it is paused.
+-- - until: its end.
+-- - next_at: when it is due next; NULL: never again.
+-- - last_at: for when it last made a message.
+-- Times are of UTC.
 -- differs: a view has no comment.
 create or replace view queue_schedules as
 select r.name, r.p_kind, r.payload, r.push_options, r.rule, r.catch_up, r.paused,
@@ -9929,8 +10658,16 @@ select r.name, r.p_kind, r.payload, r.push_options, r.rule, r.catch_up, r.paused
     timestamp '1970-01-01 00:00:00.000000' + interval r.last_at microsecond as last_at
 from queue_recurring r;
 --;
--- A row a group: its name, the kind of what follows it; state: open, closed (it finishes when all are done), done, failed; how many
--- members it has, how many are done, how many are dead; when it was made, when it finished, times of UTC.
+-- A row a group, see queue_group.
+-- - group_name: its name.
+-- - then_kind: the kind of its continuation.
+-- - state: open; closed: all members are known and some aren't done; done; failed.
+-- - members: how many members it has.
+-- - done: how many are done.
+-- - dead: how many are dead.
+-- - created_at: when it was made.
+-- - finished_at: when it finished.
+-- Times are of UTC.
 -- differs: a view has no comment.
 create or replace view queue_groups as
 select g.group_name, g.then_kind,
@@ -9943,8 +10680,11 @@ select g.group_name, g.then_kind,
     timestamp '1970-01-01 00:00:00.000000' + interval g.finished_at microsecond as finished_at
 from queue_group g;
 --;
--- A row a semaphore: its name and capacity; held: how many messages that name it are held; waiting: how many stand in its line. One
--- that lacks several stands in the line of one of them.
+-- A row a semaphore, see queue_semaphore.
+-- - name: its name.
+-- - capacity: how many messages that name it may be held at once.
+-- - held: how many are held.
+-- - waiting: how many stand in its line. A message that lacks several semaphores stands in the line of one of them.
 -- differs: a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_semaphores as
 select s.name, s.capacity,
@@ -9953,16 +10693,22 @@ select s.name, s.capacity,
     (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
 from queue_semaphore s;
 --;
--- A row a reader of the log: what it reads, which events; position: it is done up to there; behind: how many events
--- it is going to see after that, each of which is looked at to be counted; missed: up to which position the log has lost what it hasn't read, which
--- it acks to go on, NULL: nothing; when it first read, a time of UTC.
+-- A row a reader of the log, see queue_read.
+-- - reader: its name.
+-- - name: the kind, topic or pattern that it reads.
+-- - events: which events it sees.
+-- - position: it is done up to there.
+-- - behind: how many events it is going to see after that. They are looked at one by one to be counted.
+-- - missed: up to which position the log has lost what the reader hasn't read. It acks that to go on. NULL: nothing.
+-- - created_at: when it first read.
+-- Times are of UTC.
 -- differs: a view has no comment.
 create or replace view queue_readers as
 select r.reader, r.name, r.events, r.position,
     (select count(*) from queue_log l
-        where r.matcher is null and l.p_kind = r.name and l.position > r.position and find_in_set(l.event, r.events))
+        where r.matcher is null and l.p_kind = r.name and not l.topic_only and l.position > r.position and find_in_set(l.event, r.events))
     + (select count(*) from queue_log l
-        where r.matcher is null and l.topic = r.name and l.name = r.name and l.position > r.position and l.p_kind <> r.name
+        where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position and l.p_kind <> r.name
             and find_in_set(l.event, r.events))
     + (select count(*) from queue_log l
         where r.matcher is not null and l.position > r.position and concat('.', l.name) regexp coalesce(r.matcher, 'x')

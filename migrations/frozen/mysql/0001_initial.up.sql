@@ -126,20 +126,23 @@ create table if not exists queue_count (
     moved                  bigint,
     dead                   bigint,
     expired                bigint,
+    lost                   bigint,
     primary key (id)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats. (pyqueue_sql)';
 --;
--- Where a session without bounds of its own may begin to scan a kind, left by sessions to which the scan from the start
--- had become slow. Only ever appended and deleted; the newest row counts.
-create table if not exists queue_hint (
+-- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps a cursor of its own,
+-- in @pyqueue_cursors; here stand those that it leaves for sessions that have none. Only ever appended and deleted; the newest row
+-- counts.
+-- differs: the fields are one JSON object, as the session keeps it.
+create table if not exists queue_cursor (
     id                     bigint unsigned not null,
     p_kind                 varchar(100) not null,
-    bounds                 json not null,
+    fields                 json not null,
     primary key (id),
-    key queue_hint_kind (p_kind, id) -- serves: queue_reserve
+    key queue_cursor_kind (p_kind, id) -- serves: queue_reserve
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Bounds of the scan for sessions that have none yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';
+    comment 'Where the scan of a kind begins, for sessions that have no cursor yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 --;
 -- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is added in the
 -- transaction that appends.
@@ -412,6 +415,7 @@ create table if not exists queue_recurring (
     comment 'What is pushed again and again; look at it through the view queue_schedules. (pyqueue_sql)';
 --;
 -- Groups: what is pushed once all of their members are done. Nothing here is updated by every call.
+-- differs: turn is PostgreSQL's lock.
 create table if not exists queue_group (
     group_name             varchar(100) not null,
     then_kind              varchar(100) not null,
@@ -430,6 +434,8 @@ create table if not exists queue_group (
     forget_at              bigint,
     checked_at             bigint not null default 0,
     checked_to             bigint not null default 0,
+    turn                   bigint not null default 0
+        comment 'As that of queue_group_slot.',
     primary key (group_name), -- serves: queue_group, queue_push
     key queue_group_forget (forget_at), -- serves: queue_prune (what is past its time)
     key queue_group_checked (finished_at, checked_at) -- serves: queue_prune (members whose message has gone)
@@ -438,9 +444,12 @@ create table if not exists queue_group (
 --;
 -- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees that it is,
 -- and only those look at the group as a whole.
+-- differs: turn is written to, so that nodes of a Galera cluster exclude one another: they don't see locks.
 create table if not exists queue_group_slot (
     group_name             varchar(100) not null,
     slot                   smallint not null,
+    turn                   bigint not null default 0
+        comment 'Counted up, so that it is not only locked but written to.',
     primary key (group_name, slot) -- serves: queue_ack
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What is locked while members of a group end; internal. (pyqueue_sql)';
@@ -462,8 +471,12 @@ create table if not exists queue_log (
     position               bigint not null auto_increment,
     event                  varchar(10) not null,
     name                   varchar(255)
-        comment 'What a pattern is compared with: the topic, or the kind of what was not published; NULL: a copy of what stands before it under the topic.',
+        comment 'What a pattern is compared with: the topic, or the kind of what was not published; NULL: a copy of what stands under the topic.',
     topic                  varchar(255),
+    copy_of                bigint
+        comment 'Of a copy, the position of what stands under the topic.',
+    topic_only             boolean not null default false
+        comment 'Whether it stands for its topic alone: the kind that it was logged for keeps it no longer, and p_kind has a copy.',
     p_kind                 varchar(100) not null,
     p_key                  varchar(200) not null,
     entry                  bigint not null,
@@ -474,7 +487,7 @@ create table if not exists queue_log (
     created_at             bigint not null,
     primary key (position), -- serves: queue_read (of a pattern)
     key queue_log_kind (p_kind, position), -- serves: queue_read (of a kind), queue_prune
-    key queue_log_topic (topic, position) -- serves: queue_read (of a topic)
+    key queue_log_topic (topic, copy_of, position) -- serves: queue_read (of a topic), queue_prune
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';
 --;

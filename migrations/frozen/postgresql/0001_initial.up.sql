@@ -154,7 +154,8 @@ create table queue_count (
     nacked   bigint,
     moved    bigint,
     dead     bigint,
-    expired  bigint
+    expired  bigint,
+    lost     bigint
 );
 --;
 comment on table queue_count is 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats. (pyqueue_sql)';
@@ -162,16 +163,76 @@ comment on table queue_count is 'Counters, appended by the routines and folded b
 -- Without a primary key a table of a publication refuses to be deleted from.
 alter table queue_count replica identity full;
 --;
--- Where a session without bounds of its own may begin to scan a kind, left by sessions to which the scan from the start
--- had become slow. Only ever appended and deleted; the newest row counts.
-create table queue_hint (
-    id     bigint generated always as identity,
-    p_kind text collate "C" not null,
-    bounds bigint[] not null,
-    constraint queue_hint_pkey primary key (p_kind, id)             -- serves: queue_reserve
+-- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps one as a setting
+-- of its own, a row of this table as text; here stand those that it leaves for sessions that have none. Only ever appended and
+-- deleted; the newest row counts. Who changes the columns changes the name of the setting too (_queue_cursor_name).
+create table queue_cursor (
+    id            bigint generated always as identity,
+    p_kind        text collate "C" not null,
+    slow_taken    integer not null,
+    start_at      bigint,
+    marks_at      bigint,
+    turn_at       bigint,
+    took          bigint,
+    due           bigint,
+    due_newer     bigint,
+    due_older     bigint,
+    back_lane     integer,
+    back_place    bigint,
+    back_span     bigint,
+    back_took     bigint,
+    hold_from     bigint,
+    ranks         bigint[],
+    places        bigint[],
+    entries       bigint[],
+    newer_places  bigint[],
+    newer_entries bigint[],
+    older_places  bigint[],
+    older_entries bigint[],
+    constraint queue_cursor_pkey primary key (p_kind, id)           -- serves: queue_reserve
 );
 --;
-comment on table queue_hint is 'Bounds of the scan for sessions that have none yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';
+comment on table queue_cursor is 'Where the scan of a kind begins, for sessions that have no cursor yet; internal to queue_reserve and queue_pop. Times are microseconds. (pyqueue_sql)';
+--;
+comment on column queue_cursor.slow_taken is 'How many messages were taken by slow scans. From 64 on the cursor is whole; before, all that follows is NULL.';
+--;
+comment on column queue_cursor.start_at is 'When the next look from the start may come, or the next step of the look back; of the real clock.';
+--;
+comment on column queue_cursor.marks_at is 'When the next look from the older marks may come; of the real clock.';
+--;
+comment on column queue_cursor.turn_at is 'When the marks move on: the newer become the older, the places the newer; of the real clock.';
+--;
+comment on column queue_cursor.took is 'How long the last scan from the start took.';
+--;
+comment on column queue_cursor.due is 'Where the timetable begins.';
+--;
+comment on column queue_cursor.due_newer is 'The newer mark of the timetable.';
+--;
+comment on column queue_cursor.due_older is 'The older mark of the timetable.';
+--;
+comment on column queue_cursor.back_lane is 'The lane through which the look back goes, from 1; 0: the timetable.';
+--;
+comment on column queue_cursor.back_place is 'How far the look back has come in it.';
+--;
+comment on column queue_cursor.back_span is 'How much time a step of the look back covers.';
+--;
+comment on column queue_cursor.back_took is 'How long the present round of the look back has taken.';
+--;
+comment on column queue_cursor.hold_from is 'Where the notes of holds begin that have not ended, see queue_hold.';
+--;
+comment on column queue_cursor.ranks is 'The lanes: a rank is a priority, negated; in order.';
+--;
+comment on column queue_cursor.places is 'Of each lane the place (ready_at) where a scan begins.';
+--;
+comment on column queue_cursor.entries is 'Of each lane the entry at that place.';
+--;
+comment on column queue_cursor.newer_places is 'The newer marks of the lanes.';
+--;
+comment on column queue_cursor.newer_entries is 'The entries at the newer marks.';
+--;
+comment on column queue_cursor.older_places is 'The older marks of the lanes.';
+--;
+comment on column queue_cursor.older_entries is 'The entries at the older marks.';
 --;
 -- When holds end: appended by queue_reserve only while the beginning of the ready line is no longer looked at, because a scan
 -- from there has become slow. Otherwise an expired hold is found in its place. A row is of one call, with its entries; or of all
@@ -189,7 +250,7 @@ create index queue_hold_until on queue_hold (p_kind, until);
 --;
 comment on column queue_hold.line is 'The place where a stretch of the ready line begins: rank (the priority, negated), ready_at, entry; NULL where entries says what is held.';
 --;
-comment on table queue_hold is 'Ends of holds for sessions that keep bounds; internal to queue_reserve and queue_pop. (pyqueue_sql)';
+comment on table queue_hold is 'Ends of holds for sessions that keep a cursor; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 --;
 -- Without a primary key a table of a publication refuses to be deleted from.
 alter table queue_hold replica identity full;
@@ -668,6 +729,8 @@ create table queue_log (
     event         text collate "C" not null,
     name          text collate "C",
     topic         text collate "C",
+    copy_of       bigint,
+    topic_only    boolean not null default false,
     p_kind        text collate "C" not null,
     p_key         text collate "C" not null,
     entry         bigint not null,
@@ -681,12 +744,16 @@ create table queue_log (
 -- serves: queue_read (of a kind), queue_prune
 create index queue_log_kind on queue_log (p_kind, position);
 --;
--- serves: queue_read (of a topic)
-create index queue_log_topic on queue_log (name, position) where topic is not null;
+-- serves: queue_read (of a topic), queue_prune
+create index queue_log_topic on queue_log (topic, copy_of, position) where topic is not null;
 --;
 comment on table queue_log is 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';
 --;
-comment on column queue_log.name is 'What a pattern is compared with: the topic, or the kind of what was not published; NULL: a copy of what stands before it under the topic.';
+comment on column queue_log.name is 'What a pattern is compared with: the topic, or the kind of what was not published; NULL: a copy of what stands under the topic.';
+--;
+comment on column queue_log.copy_of is 'Of a copy, the position of what stands under the topic.';
+--;
+comment on column queue_log.topic_only is 'Whether it stands for its topic alone: the kind that it was logged for keeps it no longer, and p_kind has a copy.';
 --;
 -- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a reader is told of
 -- what it will never see.

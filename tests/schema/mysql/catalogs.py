@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pymysql
 from sqlalchemy import Connection, Engine, event
 
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,9 @@ TEXTS = {"PROCEDURE": 2, "FUNCTION": 2, "TRIGGER": 2, "TABLE": 1}
 """In which column SHOW CREATE has the text."""
 RECEIPT = -2
 """In which column the answer of a reserve has the receipt."""
+
+Catalog: TypeAlias = dict[tuple[str, str], str]
+"""Definitions, by the sort of what is defined and its name."""
 
 
 def open_connection(url: str) -> pymysql.Connection[Any]:
@@ -50,7 +53,7 @@ def rows(url: str, text: str) -> list[tuple[Any, ...]]:
         return run(connection, text)
 
 
-def catalog(url: str) -> dict[tuple[str, str], str]:
+def catalog(url: str) -> Catalog:
     """Return the definitions of all that is in a database, without what doesn't belong to them."""
     with open_connection(url) as connection:
         found = [row for text in (ROUTINES, TRIGGERS, TABLES) for row in run(connection, text)]

@@ -11,9 +11,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 
-from pyqueue_sql import migrate, reload_mysql, revision
 from pyqueue_sql.alembic import include_name, include_object
-from pyqueue_sql.connect import connect
+from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.schema import frozen, migrate, reload_mysql
 from tests.schema.catalogs import HEAD
 from tests.schema.mysql.catalogs import catalog, rows
 
@@ -61,7 +61,7 @@ def config(tmp_path: Path) -> Config:
     made = Config()
     made.set_main_option("script_location", str(tmp_path))
     made.set_main_option("path_separator", "newline")
-    made.set_main_option("version_locations", f"{tmp_path / 'own'}\n{revision.MIGRATIONS / 'versions'}")
+    made.set_main_option("version_locations", f"{tmp_path / 'own'}\n{frozen.MIGRATIONS / 'versions'}")
     return made
 
 
@@ -91,7 +91,7 @@ def test_routines_are_replaced_behind_the_gate_there_too(innodb_url: str, engine
     migrate.upgrade(innodb_url)
     texts = [
         text.replace("comment '", "comment 'new ", 1)
-        for text in revision.statements(HEAD, "routines", "mysql")
+        for text in frozen.statements(HEAD, "routines", "mysql")
         if "create procedure _queue_fail(" in text
     ]
     with engine.connect() as connection:

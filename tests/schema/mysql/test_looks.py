@@ -38,7 +38,7 @@ def filled(connection: Connection[Any]) -> Connection[Any]:
 
 def selects(routine: str, index: str, values: dict[str, str]) -> list[str]:
     """Return the reads of a routine that force an index, as statements of their own."""
-    body = files()[f"routines/{routine}"].routine.body
+    body = files()[f"routine/{routine}"].routine.body
     found = re.findall(rf"select [^;]*?force index \({index}\).*?(?=;|\) h;)", body, re.DOTALL)
     texts = [text[text.rindex("select") :] for text in found]
     texts = [re.sub(r"\binto v_\w+", "", text) for text in texts]

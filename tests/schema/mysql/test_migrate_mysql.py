@@ -16,12 +16,14 @@ import pymysql
 import pytest
 import sqlalchemy
 
-from pyqueue_sql import MigrationError, Queue, migrate, revision
+from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.alembic import tables
+from pyqueue_sql.schema import frozen, migrate, revision
 from tests.sample import TIMES
 from tests.schema import next_release
 from tests.schema.catalogs import HEAD
-from tests.schema.mysql.catalogs import Killer, catalog, open_connection, rows, run
+from tests.schema.mysql.catalogs import Catalog, Killer, catalog, open_connection, rows, run
+from tests.servers.databases import SESSIONS
 from tools import freeze_mysql
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.servers("mariadb", "mysql")
 
 ROOT = Path(__file__).parents[3]
-LIVE = revision.MIGRATIONS.parent / "sql" / "mysql"
+LIVE = frozen.MIGRATIONS.parent / "sql" / "mysql"
 KILLS = int(os.environ.get("PYQUEUE_TEST_KILLS", 2 * TIMES))
 """At how many places a run is killed; 1000 are all."""
 
@@ -48,22 +50,17 @@ def second(innodb_url: str) -> Iterator[str]:
     rows(innodb_url, f"drop database if exists {revision.quote(name, '`')}")
 
 
-def test_down_leaves_nothing(innodb_url: str):
+@pytest.mark.mission("E1")
+def test_down_leaves_nothing_and_twice_and_up_again_is_as_before(innodb_url: str):
+    migrate.downgrade(innodb_url)
     migrate.upgrade(innodb_url)
     assert migrate.current(innodb_url) == HEAD
-    assert len(catalog(innodb_url)) > 60
-    migrate.downgrade(innodb_url)
-    assert catalog(innodb_url) == {}
-    assert migrate.current(innodb_url) is None
-
-
-@pytest.mark.mission("E1")
-def test_down_twice_and_up_again(innodb_url: str):
-    migrate.downgrade(innodb_url)
-    migrate.upgrade(innodb_url)
     there = catalog(innodb_url)
-    migrate.downgrade(innodb_url)
-    migrate.downgrade(innodb_url)
+    assert len(there) > 60
+    for _ in range(2):
+        migrate.downgrade(innodb_url)
+        assert catalog(innodb_url) == {}
+        assert migrate.current(innodb_url) is None
     migrate.upgrade(innodb_url)
     assert catalog(innodb_url) == there
 
@@ -81,13 +78,12 @@ def test_up_twice_is_once(innodb_url: str):
         assert sorted(run(connection, text)) == before
 
 
-def test_the_tables_are_the_ones_that_autogenerate_is_told_of(innodb_url: str):
-    migrate.upgrade(innodb_url)
+def test_the_tables_are_the_ones_that_autogenerate_is_told_of(url: str):
     text = (
         "select t.table_name from information_schema.tables t"
         " where t.table_schema = database() and t.table_type = 'BASE TABLE'"
     )
-    assert {name for (name,) in rows(innodb_url, text)} == tables() - {
+    assert {name for (name,) in rows(url, text)} - {SESSIONS} == tables() - {
         "queue_claim",
         "queue_hold",
         "queue_slot",
@@ -120,12 +116,12 @@ def printed(what: Callable[..., object], **options: Any) -> str:
     return output.getvalue()
 
 
-def takes_all(there: dict[tuple[str, str], str]) -> bool:
+def takes_all(there: Catalog) -> bool:
     """Return whether the server allows functions that write."""
     return ("FUNCTION", "queue_push") in there
 
 
-def without_optional(there: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+def without_optional(there: Catalog) -> Catalog:
     """Return what of a catalog every server takes."""
     return {name: text for name, text in there.items() if name[0] not in ("FUNCTION", "TRIGGER")}
 
@@ -136,15 +132,15 @@ def run_all(connection: pymysql.Connection[Any], text: str) -> None:
         run(connection, statement.removesuffix(";"))
 
 
-def test_what_is_printed_does_the_same(innodb_url: str):
-    migrate.upgrade(innodb_url)
-    expected = catalog(innodb_url)
+def test_what_is_printed_does_the_same(innodb_url: str, fresh: Catalog):
     with open_connection(innodb_url) as connection:
+        run_all(connection, printed(migrate.upgrade, optional=takes_all(fresh)))
+        assert catalog(innodb_url) == (fresh if takes_all(fresh) else without_optional(fresh))
+        assert migrate.current(innodb_url) == HEAD
+        migrate.upgrade(innodb_url)
+        assert catalog(innodb_url) == fresh
         run_all(connection, printed(migrate.downgrade))
-        assert catalog(innodb_url) == {}
-        run_all(connection, printed(migrate.upgrade, optional=takes_all(expected)))
-    assert catalog(innodb_url) == (expected if takes_all(expected) else without_optional(expected))
-    assert migrate.current(innodb_url) == HEAD
+    assert catalog(innodb_url) == {}
 
 
 def test_what_is_printed_for_another_database_goes_there(innodb_url: str, second: str):
@@ -162,11 +158,9 @@ def test_the_dialect_that_is_printed_is_that_of_the_url(innodb_url: str):
     assert catalog(innodb_url) == {}
 
 
-def test_a_fresh_install_by_the_manifests_is_the_same(innodb_url: str):
-    migrate.upgrade(innodb_url)
-    expected = catalog(innodb_url)
+def test_a_fresh_install_by_the_manifests_is_the_same(innodb_url: str, fresh: Catalog):
+    expected = fresh
     del expected["TABLE", "queue_version"]
-    migrate.downgrade(innodb_url)
     names = ["install.sql", "optional.sql"]
     if not takes_all(expected):
         expected = without_optional(expected)
@@ -219,8 +213,10 @@ def _bare(text: str) -> str:
     return " ".join(freeze_mysql.re.sub(r"--\s[^\n]*", "", text).split())
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_three_upgrades_at_once_make_one(innodb_url: str):
-    code = "import sys; from pyqueue_sql import migrate; migrate.upgrade(sys.argv[1])"
+    code = "import sys; from pyqueue_sql.schema import migrate; migrate.upgrade(sys.argv[1])"
     running = [
         subprocess.Popen(
             [sys.executable, "-c", code, innodb_url], cwd=ROOT, stderr=subprocess.PIPE, text=True
@@ -252,32 +248,37 @@ def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, 
 
 
 @pytest.mark.usefixtures("released")
-@pytest.mark.parametrize("older", [next_release.FIRST, *next_release.STEPS[:-1]])
-def test_an_upgrade_from_an_older_revision_is_a_fresh_install(innodb_url: str, older: str):
-    migrate.upgrade(innodb_url)
-    head = catalog(innodb_url)
-    migrate.downgrade(innodb_url)
-    migrate.upgrade(innodb_url, revision=older)
-    old = catalog(innodb_url)
-    assert old != head
-    migrate.upgrade(innodb_url)
-    assert catalog(innodb_url) == head
-    migrate.downgrade(innodb_url, revision=older)
-    assert catalog(innodb_url) == old
+def test_an_upgrade_from_an_older_revision_is_a_fresh_install(
+    innodb_url: str, request: pytest.FixtureRequest
+):
+    head: Catalog = request.getfixturevalue("fresh")
+    migrate.upgrade(innodb_url, revision=next_release.FIRST)
+    for older in (next_release.FIRST, *next_release.STEPS[:-1]):
+        migrate.upgrade(innodb_url, revision=older)
+        assert migrate.current(innodb_url) == older
+        old = catalog(innodb_url)
+        assert old != head
+        migrate.upgrade(innodb_url)
+        assert catalog(innodb_url) == head, older
+        migrate.downgrade(innodb_url, revision=older)
+        assert catalog(innodb_url) == old, older
 
 
+@pytest.mark.long
+@pytest.mark.core("mysql")
 @pytest.mark.usefixtures("released")
-def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(innodb_url: str):
-    migrate.upgrade(innodb_url)
-    expected = catalog(innodb_url)
-    migrate.downgrade(innodb_url, revision=next_release.FIRST)
+def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(
+    innodb_url: str, request: pytest.FixtureRequest
+):
+    head: Catalog = request.getfixturevalue("fresh")
+    migrate.upgrade(innodb_url, revision=next_release.FIRST)
     for step in next_release.STEPS:
-        for text in revision.statements(step, "up", "mysql"):
+        for text in frozen.statements(step, "up", "mysql"):
             rows(innodb_url, text)
     migrate.upgrade(innodb_url)
-    assert catalog(innodb_url) == expected
+    assert catalog(innodb_url) == head
     for step in next_release.STEPS[:-1]:
-        for text in revision.statements(step, "down", "mysql"):
+        for text in frozen.statements(step, "down", "mysql"):
             rows(innodb_url, text)
     migrate.downgrade(innodb_url)
     assert catalog(innodb_url) == {}
@@ -318,10 +319,14 @@ def test_a_revision_that_nobody_knows_here_is_an_error_that_says_what_to_do(
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_in_the_middle_of_a_statement_leaves_a_beginning(innodb_url: str):
-    migrate.upgrade(innodb_url)
-    expected = catalog(innodb_url)
-    code = "import sys; from pyqueue_sql import migrate; print(flush=True); migrate.upgrade(sys.argv[1])"
+@pytest.mark.long
+@pytest.mark.core("mysql")
+def test_a_process_that_is_killed_in_the_middle_of_a_statement_leaves_a_beginning(
+    innodb_url: str, fresh: Catalog
+):
+    code = (
+        "import sys; from pyqueue_sql.schema import migrate; print(flush=True); migrate.upgrade(sys.argv[1])"
+    )
     for delay in (0.2, 0.4, 0.8):
         migrate.downgrade(innodb_url)
         with subprocess.Popen(
@@ -331,7 +336,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_statement_leaves_a_beginnin
             time.sleep(delay)
             running.kill()
         migrate.upgrade(innodb_url)
-        assert catalog(innodb_url) == expected
+        assert catalog(innodb_url) == fresh
 
 
 @pytest.fixture
@@ -356,12 +361,9 @@ def test_who_may_not_create_routines_is_told_so(innodb_url: str, visitor: tuple[
 
 
 def test_what_the_server_refuses_is_one_line_and_is_tried_again(
-    innodb_url: str, visitor: tuple[str, str], caplog: pytest.LogCaptureFixture
+    innodb_url: str, visitor: tuple[str, str], caplog: pytest.LogCaptureFixture, fresh: Catalog
 ):
     database = innodb_url.rpartition("/")[2]
-    migrate.upgrade(innodb_url)
-    expected = catalog(innodb_url)
-    migrate.downgrade(innodb_url)
     rights = (
         "select, insert, update, delete, create, drop, index, alter, create view, show view, create routine,"
         " alter routine, execute, lock tables, references"
@@ -377,7 +379,7 @@ def test_what_the_server_refuses_is_one_line_and_is_tried_again(
     assert migrate.current(innodb_url) == HEAD
     assert ("TRIGGER", "queue_inbox") not in catalog(innodb_url)
     migrate.upgrade(innodb_url)
-    assert set(catalog(innodb_url)) == set(expected)
+    assert set(catalog(innodb_url)) == set(fresh)
 
 
 @pytest.mark.parametrize(
@@ -390,7 +392,7 @@ def test_what_the_server_refuses_is_one_line_and_is_tried_again(
 def test_a_server_on_which_it_would_go_wrong_is_refused(
     innodb_url: str, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
 ):
-    from pyqueue_sql import server_mysql
+    from pyqueue_sql.schema import server_mysql
 
     real: Callable[..., Any] = server_mysql._value  # pyright: ignore[reportPrivateUsage]
 

@@ -14,10 +14,11 @@ import pytest
 import sqlalchemy
 import sqlalchemy.exc
 
-from pyqueue_sql import MigrationError, migrate, reload_mysql
-from pyqueue_sql.connect import connect
-from pyqueue_sql.revision import statements
-from pyqueue_sql.routine_mysql import parse
+from pyqueue_sql import MigrationError
+from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.schema import migrate, reload_mysql
+from pyqueue_sql.schema.frozen import statements
+from pyqueue_sql.schema.routine_mysql import parse
 from tests.schema.catalogs import HEAD
 from tests.schema.mysql.catalogs import RECEIPT, Killer, catalog, open_connection, rows, run
 

@@ -11,11 +11,12 @@ import sqlalchemy
 from alembic import command
 from alembic.config import Config
 
-from pyqueue_sql import MigrationError, Queue, migrate, revision
-from pyqueue_sql.connect import connect
+from pyqueue_sql import MigrationError, Queue
+from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.schema import frozen, migrate
 from tests.schema import next_release
 from tests.schema.catalogs import HEAD
-from tests.schema.mysql.catalogs import ROUTINES, catalog, open_connection, rows, run
+from tests.schema.mysql.catalogs import ROUTINES, Catalog, catalog, open_connection, rows, run
 from tests.schema.mysql.test_migrate_mysql import LIVE, printed, run_all, takes_all
 from tests.schema.test_repair import ENV
 from tools import freeze_mysql
@@ -131,10 +132,8 @@ def manifest(connection: pymysql.Connection[Any], *names: str) -> None:
         run_all(connection, text)
 
 
-def test_what_the_manifest_installed_is_taken_over(innodb_url: str):
-    migrate.upgrade(innodb_url)
-    expected = catalog(innodb_url)
-    names = ["install.sql", "optional.sql"] if takes_all(expected) else ["install.sql"]
+def test_what_the_manifest_installed_is_taken_over(innodb_url: str, fresh: Catalog):
+    names = ["install.sql", "optional.sql"] if takes_all(fresh) else ["install.sql"]
     for step in ("with its version", "without"):
         migrate.downgrade(innodb_url)
         with open_connection(innodb_url) as connection:
@@ -147,7 +146,7 @@ def test_what_the_manifest_installed_is_taken_over(innodb_url: str):
         assert migrate.current(innodb_url) == HEAD
         there = catalog(innodb_url)
         assert {one: text for one, text in there.items() if one[1] != "queue_version"} == {
-            one: text for one, text in expected.items() if one[1] != "queue_version"
+            one: text for one, text in fresh.items() if one[1] != "queue_version"
         }
         assert rows(innodb_url, "select p_key from delayed_queue") == [("k",)]
 
@@ -159,7 +158,7 @@ def test_what_a_branch_of_the_application_installed_is_taken_over(
     config = Config()
     config.set_main_option("script_location", str(tmp_path))
     config.set_main_option("path_separator", "newline")
-    config.set_main_option("version_locations", str(revision.MIGRATIONS / "versions"))
+    config.set_main_option("version_locations", str(frozen.MIGRATIONS / "versions"))
     engine = sqlalchemy.create_engine(
         "mysql+pymysql://", creator=lambda: connect(innodb_url, autocommit=False)
     )

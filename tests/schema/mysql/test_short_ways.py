@@ -13,7 +13,7 @@ import pytest
 
 from pyqueue_sql import QueueError
 from tests.conformance.steps import SECOND, keys, outcomes, receipts
-from tests.schema.mysql.test_bounds import bounds, keep_bounds
+from tests.schema.mysql.test_cursor import keep_cursor, place
 
 if TYPE_CHECKING:
     from pyqueue_sql import Reserved
@@ -36,14 +36,14 @@ class Consumer:
             return self.session.reserve(kind, worker)
 
 
-@pytest.fixture(params=["long", "short", "bounds", "transaction"])
+@pytest.fixture(params=["long", "short", "cursor", "transaction"])
 def consumer(request: pytest.FixtureRequest, connect: Connect, clock: Clock) -> Consumer:
     clock.nothing_takes_time()
     session = connect()
     if request.param != "long":
         session.reserve("mail")
-    if request.param == "bounds":
-        keep_bounds(session, (0, clock.now - 60 * SECOND))
+    if request.param == "cursor":
+        keep_cursor(session, (0, clock.now - 60 * SECOND))
     return Consumer(session, in_transaction=request.param == "transaction")
 
 
@@ -165,8 +165,8 @@ def test_a_bound_that_serves_is_moved(queue: Session, clock: Clock) -> None:
     queue.reserve("mail")
     for second in range(3):
         queue.push("mail", f"k{second}", scheduled_at=clock.now - (10 - second) * SECOND)
-    keep_bounds(queue, (0, clock.now - 9 * SECOND))
+    keep_cursor(queue, (0, clock.now - 9 * SECOND))
     assert keys(queue.reserve("mail")) == ["k1"]
-    assert bounds(queue)[8] == clock.now - 9 * SECOND
+    assert place(queue) == clock.now - 9 * SECOND
     assert keys(queue.reserve("mail")) == ["k2"]
-    assert bounds(queue)[8] == clock.now - 8 * SECOND
+    assert place(queue) == clock.now - 8 * SECOND

@@ -11,8 +11,8 @@ import pymysql
 import pytest
 from pymysql.constants import CLIENT
 
-from pyqueue_sql.connect import mysql_settings
-from pyqueue_sql.dialect import mysql_is_in_transaction
+from pyqueue_sql.calls.connect import mysql_settings
+from pyqueue_sql.calls.dialect import mysql_is_in_transaction
 from tests.schema.mysql.catalogs import RECEIPT, run
 from tests.schema.mysql.world import CALLS, call, prepare, push_keys
 from tests.servers.databases import LIMITS, open_connection
@@ -51,7 +51,7 @@ SESSIONS = {
 }
 
 
-HINTS = ("bounds", "places", "prune", "terms", "ahead_at", "ahead_of", "own", "wait")
+HINTS = ("cursors", "places", "prune", "terms", "ahead_at", "ahead_of", "own", "wait")
 HOSTILE = ("'garbage'", "'[1]'", "5", "'{}'", "null", "-1")
 
 

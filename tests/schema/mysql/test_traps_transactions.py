@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pymysql
 import pytest
 
-from pyqueue_sql.dialect import mysql_is_in_transaction
+from pyqueue_sql.calls.dialect import mysql_is_in_transaction
 from tests.schema.mysql.catalogs import run
 from tests.schema.mysql.world import ALONE, CALLS, World, call, everything, prepare, push_keys
 from tests.servers.databases import open_connection
@@ -38,6 +38,10 @@ REFUSED = [
     (31005, "call queue_ack('none', null)"),
     (31005, """call queue_ack_many('["{held}", "none"]', null)"""),
     (31002, "call queue_nack('{held}', '{{\"none\": 1}}')"),
+    (31005, """call queue_next('["{held}", "none"]', 'mail', 'w', 1, null)"""),
+    # what is held is acked by then
+    (31001, """call queue_next('["{held}"]', 'mail', 'w', 0, null)"""),
+    (31006, """call queue_next('["{held}", "{held}"]', 'mail', 'w', 1, '{{"lost": "error"}}')"""),
     (31005, """call queue_nack_many('["{held}", "none"]', null)"""),
     (31001, "call queue_move('{held}', '', null)"),
     # the first of them has moved by then
@@ -171,6 +175,8 @@ def disturb(connection: Connection[Any], world: World) -> None:
     call(connection, "queue_define", "mail", '{"timeout_seconds": 200}')
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_every_call_works_in_every_isolation_level(connection: Connection[Any], url: str) -> None:
     for level in levels(connection):
         with open_connection(url) as session:

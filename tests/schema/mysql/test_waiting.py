@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyqueue_sql.dialect import mysql_is_in_transaction
+from pyqueue_sql.calls.dialect import mysql_is_in_transaction
 from tests.schema.mysql.catalogs import run
 from tests.schema.mysql.waiting import AT_ONCE_S, PATIENCE_S, Waiter, holder, line_up, until
 from tests.schema.mysql.world import call, everything

@@ -16,7 +16,7 @@ from tests.servers.databases import open_connection
 if TYPE_CHECKING:
     from pymysql import Connection
 
-AT_ONCE_S = 2.0
+AT_ONCE_S = 4.0
 """However busy the machine is: shorter than for how long anybody stands in line."""
 PATIENCE_S = 12.0
 

@@ -21,6 +21,7 @@ CALLS = {
     "queue_push_into": "call queue_push_into('mail', 'new', '1', null, @outcome)",
     "queue_push_many": """call queue_push_many('mail', '[{{"key": "new", "payload": 1}}]', null)""",
     "queue_reserve": "call queue_reserve('mail', 'w', 1, null)",
+    "queue_next": """call queue_next('["{held}"]', 'mail', 'w', 1, null)""",
     "queue_pop": "call queue_pop('mail', 1, null)",
     "queue_extend": "call queue_extend('{held}', 5)",
     "queue_extend_many": """call queue_extend_many('["{held}"]', 5)""",

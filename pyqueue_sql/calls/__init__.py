@@ -1,0 +1,1 @@
+"""What calls the routines: one method each, over whatever connection the application has."""

@@ -1,0 +1,175 @@
+"""How a call gets to MariaDB or MySQL, and what is done when the server gives it up.
+
+A call may send its rows before it has committed, so each is read to its very end before it is believed. And
+the server may end a call, as the victim of a deadlock or because a lock didn't come in time (1213, 1205).
+Where a call is a transaction of its own, over an engine and under autocommit, it is then made again, up to
+five times, after a few random milliseconds. In a transaction of the caller's the error comes through at once,
+because only the caller knows what else was in it; and so it does over a connection of a driver that doesn't
+tell whether a transaction is open (mysqlclient), but for Django's, which knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import random
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.call import Call, Routine, Row
+
+RETRIES = 5
+PAUSE_S = (0.001, 0.02)
+BUFFERED = {"stream_results": False, "yield_per": None}
+"""For SQLAlchemy: a cursor on the server, which the application may have asked for, would run the routine as
+it is read."""
+# else it would be in the server's default, REPEATABLE READ, in which calls wait for each other
+_READ_COMMITTED = "set transaction isolation level read committed"
+
+
+def over_pymysql(connection: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over a connection of PyMySQL."""
+    dialect.check_mysql(connection)
+    plain = sys.modules["pymysql.cursors"].Cursor
+
+    def once() -> list[Row]:
+        with connection.cursor(plain) as cursor:
+            return _fetched(cursor, call)
+
+    return _retried(once) if dialect.mysql_is_own(connection) else once()
+
+
+def over_django(connection: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over a connection of Django's."""
+
+    def once() -> list[Row]:
+        with connection.cursor() as cursor:
+            dialect.check_mysql(connection.connection)
+            return _fetched(cursor, call)
+
+    return _retried(once) if connection.get_autocommit() and not connection.in_atomic_block else once()
+
+
+def _fetched(cursor: Any, call: Call[Any]) -> list[Row]:
+    cursor.execute(dialect.mysql_text(call.what), dialect.mysql_params(call))
+    description, rows = cursor.description, cursor.fetchall()
+    while cursor.nextset():
+        pass
+    return dialect.mysql_rows(call.what, description, rows)
+
+
+def over_connection(connection: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over a connection of SQLAlchemy's."""
+    once = functools.partial(_once, connection, call)
+    return _retried(once) if _is_own(connection) else once()
+
+
+def over_engine(engine: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over an engine of SQLAlchemy's."""
+
+    def once() -> list[Row]:
+        with engine.begin() as connection:
+            return _first(connection, call)
+
+    return _retried(once)
+
+
+async def over_aiomysql(connection: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over a connection of aiomysql."""
+    dialect.check_mysql(connection)
+    plain = sys.modules["aiomysql"].Cursor
+
+    async def once() -> list[Row]:
+        async with connection.cursor(plain) as cursor:
+            await cursor.execute(dialect.mysql_text(call.what), dialect.mysql_params(call))
+            description, rows = cursor.description, await cursor.fetchall()
+            while await cursor.nextset():
+                pass
+        return dialect.mysql_rows(call.what, description, rows)
+
+    return await (_async_retried(once) if dialect.mysql_is_own(connection) else once())
+
+
+async def over_async_connection(connection: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over an async connection of SQLAlchemy's."""
+
+    async def once() -> list[Row]:
+        return await connection.run_sync(_once, call)
+
+    return await (_async_retried(once) if await connection.run_sync(_is_own) else once())
+
+
+async def over_async_engine(engine: Any, call: Call[Any]) -> list[Row]:
+    """Make a call over an async engine of SQLAlchemy's."""
+
+    async def once() -> list[Row]:
+        async with engine.begin() as connection:
+            return await connection.run_sync(_first, call)
+
+    return await _async_retried(once)
+
+
+def _is_own(connection: Any) -> bool:
+    return dialect.mysql_is_own(connection.connection.driver_connection)
+
+
+def _first(connection: Any, call: Call[Any]) -> list[Row]:
+    """Make a call that is all of a transaction."""
+    try:
+        connection.exec_driver_sql(_READ_COMMITTED)
+    except Exception as error:
+        failure = dialect.failure(error)
+        # an event of the application's may have begun it already
+        if failure is None or not failure.begun:
+            raise
+    return _once(connection, call)
+
+
+def _once(connection: Any, call: Call[Any]) -> list[Row]:
+    dialect.check_mysql(connection.connection.driver_connection)
+    text = dialect.mysql_text(call.what, connection.dialect.paramstyle)
+    result = connection.exec_driver_sql(text, dialect.mysql_params(call), BUFFERED)
+    cursor = result.cursor
+    description, rows = cursor.description, ()
+    try:
+        rows = cursor.fetchall()
+        if isinstance(call.what, Routine):
+            # a CALL ends with what has no columns; nextset() doesn't say so, over aiomysql it returns nothing
+            while cursor.description:
+                cursor.nextset()
+    except Exception as error:
+        # as SQLAlchemy does with an error while it fetches rows: wrapped, and a lost connection marked
+        result.cursor_strategy.handle_exception(result, cursor, error)
+    result.close()
+    return dialect.mysql_rows(call.what, description, rows)
+
+
+def _retried(once: Callable[[], list[Row]]) -> list[Row]:
+    """Make a call that is a transaction of its own, again where it was a victim."""
+    for _ in range(RETRIES):
+        try:
+            return once()
+        except Exception as error:
+            if not _is_victim(error):
+                raise
+        time.sleep(random.uniform(*PAUSE_S))
+    return once()
+
+
+async def _async_retried(once: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
+    for _ in range(RETRIES):
+        try:
+            return await once()
+        except Exception as error:
+            if not _is_victim(error):
+                raise
+        await asyncio.sleep(random.uniform(*PAUSE_S))
+    return await once()
+
+
+def _is_victim(error: Exception) -> bool:
+    failure = dialect.failure(error)
+    return failure is not None and failure.victim

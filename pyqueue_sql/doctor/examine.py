@@ -1,0 +1,56 @@
+"""All the checks, one after another, on one connection that can't write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.connect import is_mysql
+from pyqueue_sql.doctor import installed, mysql, postgresql, use
+from pyqueue_sql.doctor.findings import Check, Finding
+from pyqueue_sql.overview import open_look
+from pyqueue_sql.overview.look import NotSeen
+
+AS_OWNER = "run the doctor as the owner of the queue, or grant this login what it lacks"
+
+
+def examine(url: str, schema: str | None = None) -> list[Finding]:
+    """Examine the queue behind a URL. Nothing is written, and no table is read whole.
+
+    Args:
+        url: of the database, as of `pyqueue_sql.calls.connect.connect`.
+        schema: where the queue is; None: the current schema.
+
+    Returns:
+        At least a finding a check. Where no queue is installed there are no findings of its use.
+
+    Raises:
+        ConnectionFailed: no connection.
+    """
+    found: list[Finding] = []
+    with open_look(url, schema) as look:
+        server = mysql.CHECKS if is_mysql(url) else postgresql.CHECKS
+        for check, find in server:
+            found += _attempt(check, lambda find=find: find(look))
+        for check, find in installed.CHECKS:
+            found += _attempt(check, lambda find=find: find(url, schema))
+        if any(one.check == "installation" and one.level == "error" for one in found):
+            return found
+        on_queue = mysql.OF_THE_QUEUE if is_mysql(url) else postgresql.OF_THE_QUEUE
+        for check, find in (*on_queue, *use.CHECKS):
+            found += _attempt(check, lambda find=find: find(look))
+    return found
+
+
+def _attempt(check: Check, find: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    try:
+        return list(find())
+    except NotSeen as error:
+        return [check.unknown(str(error), AS_OWNER)]
+    except Exception as error:
+        said = dialect.failure(error)
+        if said is None or said.lost:
+            raise
+        if said.missing:
+            return [check.error(said.message, "pyqueue upgrade makes what is missing again")]
+        return [check.unknown(said.message, AS_OWNER)]

@@ -1,0 +1,266 @@
+"""Looks at a queue: a connection on which nothing can be written and no statement takes long."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import psycopg
+
+from pyqueue_sql.calls import dialect
+from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.overview import queries
+from pyqueue_sql.overview.models import Blocker, Dead, KindLook, Line, Overview, Totals, WorkerLook
+
+if TYPE_CHECKING:
+    from pyqueue_sql.calls.connect import Connection
+
+AT_MOST = 10_000
+"""How many messages of a kind are counted."""
+KINDS = 500
+WORKERS = 1000
+SEMAPHORES = 100
+STATEMENT_S = 10
+LOCK_S = 2
+RIGHTS = {"42501", 1044, 1142, 1143, 1227, 1370}
+"""What the servers say to whom they don't let look."""
+
+
+class NotSeen(Exception):  # noqa: N818 -- named after what happened
+    """This login may not see it; the message is the server's."""
+
+
+class Look:
+    """A connection for looking.
+
+    Args:
+        connection: of psycopg or PyMySQL, in autocommit.
+        at_most: how many messages of a kind are counted.
+    """
+
+    def __init__(self, connection: Connection, at_most: int = AT_MOST) -> None:
+        self.connection = connection
+        self.is_mysql = not isinstance(connection, psycopg.Connection)
+        self._at_most = at_most
+        self._queries = queries.MYSQL if self.is_mysql else queries.POSTGRESQL
+
+    def rows(self, text: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query.
+
+        Args:
+            text: static SQL, with a %s for each value.
+            *values: them.
+
+        Raises:
+            NotSeen: the login lacks a right.
+            psycopg.Error, pymysql.Error: what else the server says.
+        """
+        with self._cursor() as cursor:
+            cursor.execute(text, values or None)
+            return [tuple(row) for row in cursor.fetchall()]
+
+    def run(self, text: str) -> None:
+        """Run a statement without rows; errors are those of `rows`."""
+        with self._cursor() as cursor:
+            cursor.execute(text)
+
+    @contextlib.contextmanager
+    def _cursor(self) -> Generator[Any]:
+        try:
+            with cast("Any", self.connection).cursor() as cursor:
+                yield cursor
+        except Exception as error:
+            code = getattr(error, "sqlstate", None) or (error.args[0] if error.args else None)
+            said = dialect.failure(error)
+            if code in RIGHTS and said:
+                raise NotSeen(said.message) from None
+            raise
+
+    def value(self, text: str, *values: object) -> Any:
+        """Return the first value of the first row, or None; arguments and errors are those of `rows`."""
+        found = self.rows(text, *values)
+        return found[0][0] if found else None
+
+    def now(self) -> int:
+        """Return the time of the queue."""
+        if self.is_mysql:
+            self.run("call queue_now(@pyqueue_now)")
+        return int(self.value(self._queries.now))
+
+    def overview(self, *, details: bool = True) -> Overview:
+        """Return what is going on.
+
+        Args:
+            details: semaphores and what keeps dead rows, too.
+
+        Raises:
+            NotSeen: this login may not read the tables of the queue.
+        """
+        now = self.now()
+        settings = {
+            kind: (bool(paused), bool(draining))
+            for kind, paused, draining, _ in self.rows(self._queries.settings, KINDS + 1)
+        }
+        totals = {
+            kind: Totals(*(int(count or 0) for count in counts))
+            for kind, *counts in self.rows(self._queries.totals)
+        }
+        names = sorted({*self.kinds(), *settings, *totals})
+        return Overview(
+            now,
+            tuple(
+                self._kind(name, now, *settings.get(name, (False, False)), totals.get(name, Totals()))
+                for name in names[:KINDS]
+            ),
+            len(names) > KINDS,
+            tuple(self.workers(now)),
+            tuple(self.lines(now)) if details else (),
+            tuple(self.blockers()) if details else (),
+            self.dead() if details else None,
+        )
+
+    def kinds(self) -> list[str]:
+        """Return the kinds that have messages, at most 501."""
+        found: list[str] = []
+        while len(found) <= KINDS:
+            kind = self.value(queries.NEXT_KIND, found[-1] if found else "")
+            if kind is None:
+                break
+            found.append(kind)
+        return found
+
+    def dead_letter_kinds(self) -> list[str]:
+        """Return the kinds that dead letters are in: those that are named so, and what settings name."""
+        named = [found for *_, found in self.rows(self._queries.settings, KINDS) if found is not None]
+        return sorted({*(kind for kind in self.kinds() if kind.endswith(".dead")), *named})
+
+    def dead_letters(self, kind: str, since: int) -> tuple[int, int]:
+        """Return how many messages of a kind there are, and how many came since; of `AT_MOST` of them.
+
+        Args:
+            kind: where dead letters are.
+            since: a time in microseconds.
+        """
+        [(there, new)] = self.rows(self._queries.dead_letters, since, kind, self._at_most)
+        return int(there), int(new)
+
+    def workers(self, now: int) -> list[WorkerLook]:
+        """Return the registered workers, at most 1000."""
+        return [
+            WorkerLook(worker, _kinds(kinds), began, beat, float(timeout), bool(upkeep), bool(alive))
+            for worker, kinds, began, beat, timeout, upkeep, alive in self.rows(
+                self._queries.workers, now, WORKERS
+            )
+        ]
+
+    def lines(self, now: int) -> list[Line]:
+        """Return the semaphores, at most 100."""
+        return [
+            Line(
+                name,
+                int(capacity),
+                self.value(self._queries.held, name, now, self._at_most),
+                self.value(self._queries.waiting, name, self._at_most),
+            )
+            for name, capacity in self.rows(self._queries.semaphores, SEMAPHORES)
+        ]
+
+    def blockers(self) -> list[Blocker]:
+        """Return who keeps dead rows, the oldest first, as far as this login sees them."""
+        text = queries.BLOCKERS_MYSQL if self.is_mysql else queries.BLOCKERS_POSTGRESQL
+        try:
+            rows = self.rows(text)
+        except NotSeen:
+            return []
+        found = [
+            Blocker(what, str(name), user, application, state, None if seconds is None else float(seconds))
+            for what, name, user, application, state, seconds in rows
+        ]
+        return sorted(found, key=lambda one: -(one.seconds or 0))
+
+    def dead(self) -> Dead | None:
+        """Return how many dead rows there are, None where the server doesn't say."""
+        try:
+            rows = self.rows(queries.DEAD_MYSQL if self.is_mysql else queries.DEAD_POSTGRESQL)
+        except NotSeen:
+            return None
+        return Dead(int(rows[0][0]), rows[0][1]) if rows and rows[0][0] is not None else None
+
+    def _kind(self, kind: str, now: int, paused: bool, draining: bool, totals: Totals) -> KindLook:
+        [all_of_it] = self.rows(self._queries.counted, kind, self._at_most + 1, now)
+        is_more = all_of_it[5] > self._at_most
+        parts = [all_of_it]
+        if is_more:
+            texts = (self._queries.in_line, self._queries.due)
+            parts = [self.rows(text, kind, self._at_most, now)[0] for text in texts]
+        counts = [sum(int(part[place] or 0) for part in parts) for place in range(5)]
+        times = [_least(part[place] for part in parts) for place in (6, 7, 8)]
+        return KindLook(
+            kind,
+            paused,
+            draining,
+            ready=counts[0],
+            scheduled=counts[1],
+            reserved=counts[2],
+            expired=counts[3],
+            waiting=counts[4],
+            is_more=is_more,
+            next_at=times[0],
+            oldest_ready_at=times[1],
+            oldest_reserved_at=times[2],
+            totals=totals,
+        )
+
+
+@contextlib.contextmanager
+def open_look(url: str, schema: str | None = None, at_most: int = AT_MOST) -> Generator[Look]:
+    """Give a look at the queue behind a URL: it can't write, and no statement takes longer than 10 s.
+
+    Args:
+        url: of the database, as of `pyqueue_sql.calls.connect.connect`.
+        schema: where the queue is; None: the current schema.
+        at_most: how many messages of a kind are counted.
+
+    Raises:
+        ConnectionFailed: no connection.
+    """
+    with connect(url, schema=schema) as connection:
+        look = Look(connection, at_most)
+        for text in _settings(look):
+            look.run(text)
+        yield look
+
+
+def _settings(look: Look) -> Sequence[str]:
+    if not look.is_mysql:
+        return (
+            "set default_transaction_read_only = on",
+            f"set statement_timeout = '{STATEMENT_S}s'",
+            f"set lock_timeout = '{LOCK_S}s'",
+            # an index is read from its beginning up to the limit, whatever is known of the table
+            "set enable_seqscan = off",
+            "set enable_bitmapscan = off",
+            "set enable_sort = off",
+        )
+    longest = (
+        f"set session max_statement_time = {STATEMENT_S}"
+        if "mariadb" in str(look.value("select version()")).lower()
+        else f"set session max_execution_time = {STATEMENT_S * 1000}"
+    )
+    return (
+        "set session transaction isolation level read committed",
+        "set session transaction read only",
+        longest,
+        f"set session lock_wait_timeout = {LOCK_S}",
+    )
+
+
+def _least(values: Iterable[Any]) -> int | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _kinds(found: Any) -> tuple[str, ...] | None:
+    kinds = json.loads(found) if isinstance(found, str | bytes) else found
+    return None if kinds is None else tuple(kinds)

@@ -1,0 +1,168 @@
+"""The queries of a look, in both dialects: each reads a part of an index, of a size that is given.
+
+The texts are static; a `%s` stands for each value. A dialect that differs has a text of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """The texts of one dialect."""
+
+    now: str
+    settings: str
+    """Of the kinds that have some. Values: at most."""
+    counted: str
+    """A kind in the order of its keys: all that it has, where that isn't much. Values: kind, at most, now."""
+    in_line: str
+    """What stands in the ready line, from its beginning. Values: kind, at most, now."""
+    due: str
+    """What is in the timetable, from its beginning. Values: kind, at most, now."""
+    totals: str
+    """The counters, which the upkeep keeps few."""
+    workers: str
+    """Values: now, at most."""
+    semaphores: str
+    """Values: at most."""
+    held: str
+    """Slots of a semaphore that are taken. Values: name, now, at most."""
+    waiting: str
+    """Values: name of a semaphore, at most."""
+    dead_letters: str
+    """How many there are and how many came since. Values: since, kind, at most."""
+
+
+NEXT_KIND = "select min(q.p_kind) from delayed_queue q where q.p_kind > %s"
+"""From one kind that has messages to the next, by the index: a DISTINCT would read all of it."""
+STATES = """
+select sum(case when r.reserved_at is null and r.scheduled_at <= n.now and not r.waits then 1 else 0 end),
+    sum(case when r.reserved_at is null and r.scheduled_at > n.now and not r.waits then 1 else 0 end),
+    sum(case when r.reserved_at is not null and r.scheduled_at > n.now then 1 else 0 end),
+    sum(case when r.reserved_at is not null and r.scheduled_at <= n.now then 1 else 0 end),
+    sum(case when r.waits then 1 else 0 end), count(*),
+    min(case when r.reserved_at is null and r.scheduled_at > n.now and not r.waits then r.scheduled_at end),
+    min(case when r.reserved_at is null and r.scheduled_at <= n.now and not r.waits then r.scheduled_at end),
+    min(case when r.reserved_at is not null and r.scheduled_at > n.now then r.reserved_at end)
+"""
+PARTS = "q.reserved_at, q.scheduled_at, coalesce(q.ready_at, q.due_at, q.reserved_at) is null as waits"
+TOTALS = """
+select c.p_kind, sum(c.acked), sum(c.popped), sum(c.nacked), sum(c.moved), sum(c.dead),
+    sum(c.expired), sum(c.lost)
+from queue_count c group by c.p_kind
+"""
+SETTINGS = """
+select s.p_kind, s.paused, s.draining, s.dead_letter_kind from queue_kind s where s.p_kind <> ''
+order by s.p_kind limit %s
+"""
+SEMAPHORES = "select s.name, s.capacity from queue_semaphore s order by s.name limit %s"
+HELD = """
+select count(*) from (
+    select h.name from queue_semaphore_slot h where h.name = %s and h.until > %s limit %s) r
+"""
+WAITING = """
+select count(*) from (select w.name from queue_semaphore_wait w where w.name = %s limit %s) r
+"""
+
+POSTGRESQL = Queries(
+    now="select queue_now()",
+    settings=SETTINGS,
+    counted=f"""{STATES}
+from (select {PARTS} from delayed_queue q where q.p_kind = %s order by q.p_key limit %s) r
+cross join (select %s::bigint as now) n
+""",
+    in_line=f"""{STATES}
+from (select {PARTS} from delayed_queue q where q.p_kind = %s and q.ready_at is not null
+    order by -q.priority::integer, q.ready_at, q.entry limit %s) r
+cross join (select %s::bigint as now) n
+""",
+    due=f"""{STATES}
+from (select {PARTS} from delayed_queue q where q.p_kind = %s and q.due_at is not null
+    order by q.due_at limit %s) r
+cross join (select %s::bigint as now) n
+""",
+    totals=TOTALS,
+    workers="""
+select w.worker, w.kinds, w.started_at, w.heartbeat_at, w.timeout_seconds, w.upkeep,
+    _queue_is_alive(w.session_lock, w.session_id,
+        (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, n.now)
+from queue_worker w cross join (select %s::bigint as now) n order by w.worker limit %s
+""",
+    semaphores=SEMAPHORES,
+    held=HELD,
+    waiting=WAITING,
+    dead_letters="""
+select count(*), count(case when r.created_at > %s then 1 end) from (
+    select q.created_at from delayed_queue q where q.p_kind = %s order by q.p_key limit %s) r
+""",
+)
+# What is read by a forced index comes in its order; with an ORDER BY MariaDB sorts all that there is.
+MYSQL = Queries(
+    now="select @pyqueue_now",
+    settings=SETTINGS,
+    counted=f"""{STATES}
+from (select {PARTS} from delayed_queue q force index (delayed_queue_key) where q.p_kind = %s
+    order by q.p_key limit %s) r
+cross join (select %s as now) n
+""",
+    in_line=f"""{STATES}
+from (select {PARTS} from delayed_queue q force index (delayed_queue_ready)
+    where q.p_kind = %s and q.ready_rank is not null limit %s) r
+cross join (select %s as now) n
+""",
+    due=f"""{STATES}
+from (select {PARTS} from delayed_queue q force index (delayed_queue_due)
+    where q.p_kind = %s and q.due_at is not null limit %s) r
+cross join (select %s as now) n
+""",
+    totals=TOTALS,
+    workers="""
+select w.worker, w.kinds, w.started_at, w.heartbeat_at, w.timeout_seconds, w.upkeep,
+    if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > n.now,
+        coalesce(is_used_lock(w.session_lock), 0) = w.session_id)
+from queue_worker w cross join (select %s as now) n order by w.worker limit %s
+""",
+    semaphores=SEMAPHORES,
+    held=HELD,
+    waiting=WAITING,
+    dead_letters="""
+select count(*), count(case when r.created_at > %s then 1 end) from (
+    select q.created_at from delayed_queue q force index (delayed_queue_key) where q.p_kind = %s
+    order by q.p_key limit %s) r
+""",
+)
+
+BLOCKERS_POSTGRESQL = """
+select 'session', a.pid::text, a.usename::text, a.application_name, a.state,
+    extract(epoch from clock_timestamp() - a.xact_start)
+from pg_catalog.pg_stat_activity a
+where (a.datname = current_database() or a.backend_type = 'walsender')
+    and a.pid <> pg_catalog.pg_backend_pid()
+    and coalesce(a.backend_xmin, a.backend_xid) is not null
+    and a.backend_type in ('client backend', 'walsender')
+union all
+select 'prepared transaction', p.gid, p.owner::text, null, null,
+    extract(epoch from clock_timestamp() - p.prepared)
+from pg_catalog.pg_prepared_xacts p where p.database = current_database()
+union all
+select 'replication slot', s.slot_name::text, null, null, 'inactive', null
+from pg_catalog.pg_replication_slots s
+where not s.active and coalesce(s.xmin, s.catalog_xmin) is not null
+"""
+"""Who may keep a snapshot; those for seconds alone are for the caller to leave out."""
+BLOCKERS_MYSQL = """
+select 'session', t.trx_mysql_thread_id, p.user, p.host, coalesce(p.command, t.trx_state),
+    timestampdiff(second, t.trx_started, now())
+from information_schema.innodb_trx t
+left join information_schema.processlist p on p.id = t.trx_mysql_thread_id
+where t.trx_mysql_thread_id <> connection_id() and t.trx_mysql_thread_id <> 0
+"""
+DEAD_POSTGRESQL = """
+select s.n_dead_tup, s.n_live_tup from pg_catalog.pg_stat_user_tables s
+where s.relid = to_regclass('delayed_queue')
+"""
+DEAD_MYSQL = """
+select m.count, null from information_schema.innodb_metrics m where m.name = 'trx_rseg_history_len'
+"""

@@ -1,0 +1,1 @@
+"""What installs the routines and their tables, upgrades them, and puts right what is amiss."""

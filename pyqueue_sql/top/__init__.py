@@ -1,0 +1,1 @@
+"""`pyqueue top`: a live view of a queue in the terminal. See docs/top.md."""

@@ -1,0 +1,43 @@
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
+drop procedure if exists _queue_message;
+delimiter $$
+create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint, in in_defaults longtext character set utf8mb4, in in_now bigint,
+    out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
+    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
+    comment 'One message of a batch, checked.
+in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those of
+the message win. in_now: the time of the call.
+Result: its key (made where it has none) and each option, or its default.
+Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
+out_key, out_payload, …: the result, with the payload.'
+begin
+    declare v_place varchar(60) character set utf8mb4 default concat('messages[', in_number - 1, ']');
+    declare v_own, v_defaults, v_names longtext character set utf8mb4;
+    declare i int default 0;
+    if coalesce(json_type(in_message), 'NULL') <> 'OBJECT' then
+        call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'), 'must be an object {key, payload, and push options}');
+    elseif json_type(json_extract(in_message, '$.key')) not in ('STRING', 'NULL') then
+        call _queue_fail('PQ001', concat(v_place, '.key'), json_unquote(json_extract(in_message, '$.key')), 'must be a string');
+    end if;
+    if json_type(json_extract(in_message, '$.key')) = 'STRING' then
+        set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
+    else
+        call _queue_key(in_now, out_key);
+    end if;
+    call _queue_check_key(out_key, concat(v_place, '.key'));
+    set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
+    call _queue_check_payload(out_payload, concat(v_place, '.payload'));
+    set v_own = json_remove(in_message, '$.key', '$.payload');
+    set v_defaults = if(json_type(in_defaults) = 'OBJECT', in_defaults, '{}');
+    if json_contains_path(v_own, 'one', '$.delay_seconds', '$.scheduled_at') then
+        set v_defaults = json_remove(v_defaults, '$.delay_seconds', '$.scheduled_at');
+    end if;
+    set v_names = json_keys(v_own);
+    while v_defaults <> '{}' and i < json_length(v_names) do
+        set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']'))));
+        set i = i + 1;
+    end while;
+    call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority, out_headers,
+        out_attempts, out_max_attempts, out_on_duplicate);
+end $$
+delimiter ;

@@ -1,0 +1,56 @@
+-- calls: _queue_check_headers, _queue_check_options, _queue_fail, _queue_integer, _queue_order_key, _queue_route,
+--     _queue_schedule, _queue_semaphores, _queue_text
+drop procedure if exists _queue_push_options;
+delimiter $$
+create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint, out out_priority smallint,
+    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
+    comment 'The options of a push, checked.
+in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
+for _queue_enrol.
+Errors: PQ002, and PQ003 for headers.'
+begin
+    declare v_value bigint;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    set out_scheduled_at = in_now, out_priority = 0, out_headers = null, out_attempts = 0, out_max_attempts = null,
+        out_on_duplicate = 'ignore';
+    if in_options is not null then
+        call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate,route,group,order_key,semaphores', 'options');
+        if json_contains_path(in_options, 'one', '$.delay_seconds', '$.scheduled_at') then
+            call _queue_schedule(in_options, in_now, out_scheduled_at);
+        end if;
+        if json_contains_path(in_options, 'one', '$.priority') then
+            call _queue_integer(in_options, 'priority', -32768, 32767, v_value);
+            set out_priority = coalesce(v_value, 0);
+        end if;
+        if json_contains_path(in_options, 'one', '$.headers') then
+            call _queue_check_headers(json_extract(in_options, '$.headers'), 'headers', out_headers);
+        end if;
+        if json_contains_path(in_options, 'one', '$.attempts', '$.max_attempts') then
+            call _queue_integer(in_options, 'attempts', 0, 1000000000, v_value);
+            set out_attempts = coalesce(v_value, 0);
+            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_value);
+            set out_max_attempts = v_value;
+        end if;
+        if json_contains_path(in_options, 'one', '$.on_duplicate') then
+            call _queue_text(in_options, 'on_duplicate', v_text);
+            if v_text not in ('ignore', 'replace', 'keep_time', 'push_back') then
+                call _queue_fail('PQ002', 'on_duplicate', v_text, 'must be ignore, replace, keep_time or push_back');
+            end if;
+            set out_on_duplicate = coalesce(v_text, 'ignore');
+        end if;
+        if json_contains_path(in_options, 'one', '$.semaphores') then
+            call _queue_semaphores(in_options, null, v_text);
+        end if;
+        if json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
+            call _queue_order_key(in_options, null, v_order);
+            call _queue_route(in_options, null, v_text);
+            call _queue_text(in_options, 'group', v_text);
+            if v_text is not null and char_length(v_text) not between 1 and 100 then
+                call _queue_fail('PQ002', 'group', v_text, 'must have 1 to 100 characters');
+            end if;
+        end if;
+    end if;
+end $$
+delimiter ;

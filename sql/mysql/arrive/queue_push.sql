@@ -1,0 +1,66 @@
+-- calls: _queue_again, _queue_begin, _queue_check_payload, _queue_commit, _queue_push, _queue_undo
+drop procedure if exists queue_push;
+delimiter $$
+create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
+    comment 'Puts one message into a kind.
+in_kind: the kind, 1 to 95 characters.
+in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While the kind holds a message of that key, a second
+push is no second message. The same is true for dedup_seconds of the kind after that message was acked, popped or
+moved away.
+in_payload: JSON, at most 31 levels deep, with the fields that payload_shape of the kind wants; NULL: the JSON null.
+in_options: what else is to be known.
+- delay_seconds: how long the message waits before it may be delivered. Not together with scheduled_at. Allowed: 0 or
+  more, up to the year 9999. Default: 0.
+- scheduled_at: the time from which it may be delivered. Allowed: microseconds since 1970-01-01 UTC, or ISO 8601 with
+  an offset. Default: now.
+- priority: a higher priority is delivered first. Allowed: -32768 to 32767. Default: 0.
+- headers: data beside the payload. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
+- attempts: how many deliveries the message has behind it. Allowed: 0 to 1000000000. Default: 0.
+- max_attempts: how many deliveries it may have. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
+- on_duplicate: what happens where the key is taken. ignore leaves the message that is there. replace changes its
+  content (payload and headers) and its time. keep_time changes the content only. push_back changes the time only,
+  which is a debounce. Allowed: ignore, replace, keep_time, push_back. Default: ignore.
+- route: the kinds that the message goes through. Each ack moves it to the next one, and the last ack ends it. The
+  route stays with a message that is given back, moved, dead or redriven. A push onto its key doesn''t change it.
+  Allowed: an array of at most 32 kinds. Default: none.
+- group: the group that the message becomes a member of, see queue_group. A push that is ignored makes no member.
+  Allowed: 1 to 100 characters. Default: none.
+- order_key: messages of the kind with the same order key are delivered one at a time, in the order of their pushes,
+  whatever their priorities and delivery times. Those behind the first are in the state waiting until it is acked,
+  popped, moved, dead or removed; its retries come before them. The order key stays with a message as its route does.
+  Where the message moves to, it stands at the end of the line, and so does what was pushed onto it while it was held.
+  A dead letter stands in no line. Allowed: 1 to 200 characters. Default: none.
+- semaphores: the message is delivered only where it gets a slot of each of them, see queue_semaphore. Until then it
+  waits in line. They stay with a message as its route does. Not together with order_key. Allowed: an array of 1 to 8
+  names. Default: none.
+Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only
+remembered; outcome: created, ignored, replaced, or held: somebody holds the message, so the newest content is kept
+and is delivered after the present delivery is done. A hold that has expired is no hold: the message is replaced, with
+attempts 0, and the late ack of its holder is lost.
+Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained, and
+for a group that has finished.
+Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
+putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
+waits until this transaction has ended.
+Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_scheduled_at bigint;
+    declare v_outcome varchar(10) character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_check_payload(in_payload, 'payload');
+            call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
+end $$
+delimiter ;

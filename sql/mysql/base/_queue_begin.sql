@@ -1,0 +1,33 @@
+drop procedure if exists _queue_begin;
+delimiter $$
+create procedure _queue_begin(out out_own boolean)
+    comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under autocommit each
+statement of a procedure would be a transaction for itself.
+out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages in.
+Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
+differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
+begin
+    -- a savepoint outlives its statement only inside of a transaction
+    declare continue handler for 1305 set out_own = true;
+    set out_own = false;
+    if @@session.autocommit then
+        savepoint pyqueue_begin;
+        release savepoint pyqueue_begin;
+    end if;
+    if out_own then
+        set transaction isolation level read committed;
+        start transaction;
+    else
+        savepoint pyqueue_begin;
+    end if;
+    select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
+    -- what a session keeps between calls it can write itself: a hint, and none where it can't be read
+    if @pyqueue_cursors is not null and json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true then
+        set @pyqueue_cursors = '{}';
+    end if;
+    if @pyqueue_places is not null and json_valid(convert(@pyqueue_places using utf8mb4)) is not true then
+        set @pyqueue_places = '{}';
+    end if;
+    set @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
+end $$
+delimiter ;

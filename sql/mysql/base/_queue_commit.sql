@@ -1,0 +1,16 @@
+-- calls: _queue_slot_end
+drop procedure if exists _queue_commit;
+delimiter $$
+create procedure _queue_commit(in in_own boolean)
+    comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
+in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.'
+begin
+    if @pyqueue_slot_names is not null then
+        call _queue_slot_end();
+    end if;
+    if in_own then
+        commit and no chain no release; -- whatever completion_type the session has
+    end if;
+    set @pyqueue_own = null, @pyqueue_slot_held = null;
+end $$
+delimiter ;

@@ -1,0 +1,36 @@
+-- calls: _queue_check_json, _queue_fail
+drop procedure if exists _queue_receipts;
+delimiter $$
+create procedure _queue_receipts(in in_receipts longtext character set utf8mb4, out out_list longtext character set utf8mb4, out out_number int)
+    comment 'Takes an array of receipts apart.
+in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
+Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
+in the order of the entries, which is the order in which every routine locks rows.
+Errors: PQ005 with the first that has another form; PQ003 for JSON that no server could hold.'
+begin
+    declare v_bad longtext character set utf8mb4;
+    if in_receipts is null or length(in_receipts) < 99 and in_receipts regexp '^[[:space:]]*null[[:space:]]*$' then
+        set in_receipts = '[]';
+    end if;
+    if locate('{', in_receipts) > 0 or locate('[', in_receipts, 2) > 0 then -- no array of receipts has these
+        call _queue_check_json(in_receipts, 'PQ003', 'receipts');
+    end if;
+    if not json_valid(in_receipts) or json_type(in_receipts) <> 'ARRAY' or json_length(in_receipts) > 10000 then
+        call _queue_fail('PQ005', 'receipts', in_receipts, 'must be a JSON array of at most 10000 receipts');
+    end if;
+    set out_number = json_length(in_receipts);
+    select substr(min(concat(lpad(r.n, 5, '0'), coalesce(r.receipt, 'null'))), 6) into v_bad
+    from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt longtext character set utf8mb4 path '$')) r
+    where r.receipt is null or not r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
+        or lpad(r.receipt, 52, '0') >= '9223372036854775808';
+    if v_bad is not null then
+        call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
+    end if;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
+    from (
+        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret, min(r.n) as n
+        from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+        group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
+end $$
+delimiter ;

@@ -1,0 +1,19 @@
+-- calls: _queue_fail
+drop procedure if exists _queue_text;
+delimiter $$
+create procedure _queue_text(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
+    comment 'A string out of the options.
+in_options: the options. in_option: its name.
+Result: the string; NULL where it isn''t given.
+Errors: PQ002.'
+begin
+    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
+    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
+    set out_value = null;
+    if v_type = 'STRING' then
+        set out_value = json_unquote(v_value);
+    elseif v_type <> 'NULL' then
+        call _queue_fail('PQ002', in_option, json_unquote(v_value), 'must be a string');
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,48 @@
+-- calls: _queue_bury, _queue_end, _queue_misfit
+drop procedure if exists _queue_end_undeliverable;
+delimiter $$
+create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4, in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint,
+    out out_ended int, out out_expired int)
+    comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is put in; where it was
+the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
+in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of the kind may
+have. in_now: the time of the call.
+out_ended: how many that were. out_expired: how many of them were expired holds.
+differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
+begin
+    declare v_entry bigint;
+    declare v_pending, v_last, v_held, v_done boolean default false;
+    declare v_payload, v_misfit longtext character set utf8mb4;
+    declare c cursor for
+        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by q.entry for update /*!80000 of q */;
+    set out_ended = 0;
+    set out_expired = 0;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry, v_pending, v_last, v_held;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        set v_misfit = null;
+        if in_shape is not null and not v_pending then
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry; -- a cursor over it would be a file
+            call _queue_misfit(in_shape, v_payload, v_misfit);
+        end if;
+        if v_pending then
+            call _queue_end(v_entry, null, null, in_now);
+        elseif v_last or v_misfit is not null then
+            call _queue_bury(v_entry, coalesce(concat('payload ', v_misfit), 'expired'), in_now);
+        end if;
+        if v_pending or v_last or v_misfit is not null then
+            set out_ended = out_ended + 1;
+            set out_expired = out_expired + v_held;
+        end if;
+    end loop;
+    close c;
+end $$
+delimiter ;

@@ -1,0 +1,78 @@
+-- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_scan_lanes, _queue_shared_cursor, _queue_ticks
+drop procedure if exists _queue_take;
+delimiter $$
+create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
+    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the shortest, see
+_queue_reserve and _queue_take_onward.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have.
+Result: see _queue_scan.
+Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
+
+Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
+slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something; every 0.4 s from the older
+marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
+expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs a message; on a busy machine any scan may take
+some hundred µs), it keeps none, and the order is exact; with one a message that is pushed with a time in the past may come some
+seconds late.
+A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when the next look
+from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan from the start took; due,
+due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the priority, negated), place, newer and older
+(its marks). Times are microseconds, the first three of _queue_ticks.
+differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
+begin
+    declare v_path varchar(1000) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_cursor longtext character set utf8mb4;
+    declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
+    declare v_from varchar(6) character set ascii default 'start';
+    declare v_cold, v_slow, v_new boolean default false;
+    call _queue_ticks(v_start);
+    if coalesce(json_contains_path(@pyqueue_cursors, 'one', v_path), 0) = 0 then
+        set v_cold = true;
+        call _queue_shared_cursor(in_kind, v_path, v_start, in_now);
+    end if;
+    set v_cursor = json_extract(@pyqueue_cursors, v_path);
+    set v_turn = json_extract(v_cursor, '$.turn_at');
+    if v_cursor = 'null' or v_turn > v_start + 4000000 then
+        set v_cursor = null; -- the clock was set back: it is of the future
+    end if;
+    if json_length(v_cursor) > 0 then
+        set v_slow = json_extract(v_cursor, '$.took') > 5000;
+        if v_start < json_extract(v_cursor, '$.start_at') then
+            set v_from = if(v_start < json_extract(v_cursor, '$.marks_at'), 'cursor', 'marks');
+        end if;
+    end if;
+    scans: loop
+        set v_low = case v_from when 'start' then 0 when 'marks' then json_extract(v_cursor, '$.due_older') + 0
+            else json_extract(v_cursor, '$.due') + 0 end;
+        select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
+        where d.p_kind = in_kind and d.due_at between v_low and in_now;
+        if v_due is not null then
+            call _queue_ticks(v_found);
+            call _queue_promote(in_kind, v_low, in_now, if(v_from = 'start', 0, in_now - 1000000), in_max, v_first);
+            set v_start = v_start - v_found;
+            call _queue_ticks(v_found);
+            set v_start = v_start + v_found;
+        end if;
+        if v_from = 'start' then
+            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
+        else
+            call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
+                out_expired, out_ends, v_new);
+        end if;
+        call _queue_ticks(v_took);
+        set v_took = v_took - v_start;
+        if out_entries is not null or v_from = 'start' or v_slow then
+            leave scans;
+        end if;
+        set v_from = 'start'; -- nothing there: look from the start, unless that is known to be slow
+        call _queue_ticks(v_start);
+    end loop;
+    if v_from = 'cursor' and not v_new and v_start < v_turn then
+        set @pyqueue_cursors = json_set(@pyqueue_cursors, v_path, json_extract(v_cursor, '$'));
+    elseif (v_cursor is not null or v_took > 1000 + 5 * in_max)
+        and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
+        call _queue_keep_cursor(in_kind, v_path, v_cursor, v_from, v_start, v_took, in_max, out_entries, in_now);
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,35 @@
+-- calls: _queue_begin, _queue_commit, _queue_pop_end, _queue_pop_take, _queue_take_in, _queue_undo, queue_now
+drop procedure if exists queue_pop;
+delimiter $$
+create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'Takes ready messages of a kind and removes them. They are delivered at most once: there is no way back.
+in_kind: the kind.
+in_max_messages: how many at the most, 1 to 10000; NULL: 1.
+in_options: which ones.
+- where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
+  Default: all messages.
+Result: the columns of each message as it was, and errors (see queue_get), times in microseconds; reserved_at and
+attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn''t
+matter, since nothing is held. A message that names semaphores is taken only where there is a slot of each, which it
+has until the transaction ends; what follows is not counted.
+Errors: PQ001 for kind and max_messages, PQ002 for options.
+Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.
+differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it believes them.'
+begin
+    declare v_own boolean;
+    declare v_now bigint;
+    declare v_entries longtext character set utf8mb4;
+    declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+    call _queue_begin(v_own);
+    call _queue_take_in();
+    call queue_now(v_now);
+    call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+        q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by, q.errors
+    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    order by j.place for update /*!80000 of q */;
+    call _queue_pop_end(in_kind, v_entries, v_now);
+    call _queue_commit(v_own);
+end $$
+delimiter ;

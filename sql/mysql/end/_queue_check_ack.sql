@@ -1,0 +1,27 @@
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_fail, _queue_text
+drop procedure if exists _queue_check_ack;
+delimiter $$
+create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
+    comment 'Refuses options that queue_ack doesn''t know.
+in_options: those of queue_ack.
+Errors: PQ001, PQ002, PQ003.'
+begin
+    declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    call _queue_check_options(in_options, 'result,to,payload', 'options');
+    if json_contains_path(in_options, 'one', '$.result') then
+        call _queue_check_payload(json_extract(in_options, '$.result'), 'result');
+        if json_depth(json_extract(in_options, '$.result')) > 28 then
+            call _queue_fail('PQ003', 'result', json_extract(in_options, '$.result'), 'must be at most 28 levels deep');
+        end if;
+    end if;
+    if json_contains_path(in_options, 'one', '$.payload') then
+        call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
+    end if;
+    if json_contains_path(in_options, 'one', '$.to') then
+        call _queue_text(in_options, 'to', v_to);
+        if v_to is not null then
+            call _queue_check_kind(v_to, 95, 'to');
+        end if;
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,23 @@
+-- calls: _queue_boolean, _queue_check_options, _queue_check_payload, _queue_number, _queue_text
+drop procedure if exists _queue_check_nack;
+delimiter $$
+create procedure _queue_check_nack(in in_options longtext character set utf8mb4)
+    comment 'Refuses options that queue_nack doesn''t know.
+in_options: the options.
+Errors: PQ002, and PQ003 for the payload.'
+begin
+    declare v_number decimal(30,6);
+    declare v_text longtext character set utf8mb4;
+    declare v_flag boolean;
+    if in_options is not null then
+        call _queue_check_options(in_options, 'delay_seconds,error,payload,final,count', 'options');
+        call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_number);
+        call _queue_text(in_options, 'error', v_text);
+        call _queue_boolean(in_options, 'final', v_flag);
+        call _queue_boolean(in_options, 'count', v_flag);
+        if json_contains_path(in_options, 'one', '$.payload') then
+            call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
+        end if;
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,29 @@
+-- calls: _queue_boolean, _queue_forget_terms, _queue_index_all
+-- changes: queue_kind
+drop procedure if exists _queue_define_filter;
+delimiter $$
+create procedure _queue_define_filter(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that aren''t in it, or takes them out.
+in_kind, in_options: those of queue_define.
+Errors: PQ002.
+Locks: none but what it changes.
+differs: PostgreSQL''s is given whether it is on.'
+begin
+    declare v_on boolean;
+    declare v_rows bigint;
+    declare v_entries longtext character set utf8mb4;
+    if json_contains_path(in_options, 'one', '$.filter_index') then
+        call _queue_boolean(in_options, 'filter_index', v_on);
+        set v_on = coalesce(v_on, false);
+        update queue_kind k set k.filter_index = v_on where k.p_kind = in_kind;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
+        where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
+        if v_on then
+            call _queue_index_all(coalesce(v_entries, '[]'));
+        else
+            call _queue_forget_terms(v_entries, v_rows);
+        end if;
+    end if;
+end $$
+delimiter ;

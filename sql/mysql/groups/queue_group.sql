@@ -1,0 +1,58 @@
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_group, _queue_undo
+drop procedure if exists queue_group;
+delimiter $$
+create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
+    comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one more
+message, once: the continuation. Messages become members by option group of a push. A member is done when it is acked,
+or at the end of its route.
+in_group: its name, 1 to 100 characters.
+in_then_kind: the kind of the continuation, 1 to 95 characters; NULL: as it was.
+in_then_payload: a JSON object; NULL: as it was, at first {}. The results are put into it as results: an array, in the
+order of the pushes, of {kind, key, outcome, result, error}. kind and key are those of the push, result is what the
+ack gave. All together are one payload: 10000 results of 1 kB are 10 MB, and MySQL and MariaDB want max_allowed_packet
+to be as large.
+in_options: each is kept where it isn''t given again.
+- close: says that all members are known. Allowed: true, false. Default: false.
+- members: how many members there will be. Allowed: 0 to 1000000000. Default: not known.
+- on_dead: what a dead member does. wait: the group waits until that is redriven and acked, or acked as a dead letter.
+  report: the member is done, and its error is with the results. fail: the group has failed at once. Allowed: wait,
+  report, fail. Default: wait.
+- fail_kind: where the continuation of a group that has failed goes, with the results so far. Allowed: a kind, 1 to 95
+  characters. Default: nothing is pushed.
+- key: the key of the continuation. Where it is taken, that message is replaced as by a push with on_duplicate.
+  Allowed: 1 to 200 characters. Default: the name of the group.
+- priority: the priority of the continuation. Allowed: -32768 to 32767. Default: 0.
+- delay_seconds: how long the continuation waits. Allowed: 0 to 31536000 (a year). Default: 0.
+- keep_seconds: how long a group that has finished is remembered. Allowed: 0 to 3153600000 (100 years). Default: 86400
+  (a day).
+A group finishes once it is closed, or has as many members as it was to have, and all of them are done. One that is
+closed without any member finishes at once. Until it has finished more may be added, also by a member that is held;
+after that it is an error. What is pushed onto a message that is there already is no member. A member that moves, dies
+or is redriven stays one. One whose key is taken where it goes is done: outcome duplicate. One that is popped,
+removed, purged, dropped or goes with its kind is done: outcome gone, from the next queue_prune on. The continuation
+is put in even where its kind is drained.
+Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
+is.
+Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
+Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a
+group of a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
+that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
+queue_wait and queue_listen say that then_kind may have something.
+Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
+begin
+    declare v_own boolean;
+    declare v_tries int default 0;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
+            select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+end $$
+delimiter ;

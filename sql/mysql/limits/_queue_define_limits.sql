@@ -1,0 +1,52 @@
+-- calls: _queue_integer, _queue_number, queue_now
+-- changes: delayed_queue, queue_bucket, queue_kind, queue_place
+drop procedure if exists _queue_define_limits;
+delimiter $$
+create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the first limit is
+set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins with one token.
+in_kind: the kind, whose settings are there. in_options: those of queue_define.
+Errors: PQ002.
+Locks: the rows of the limits that change: it waits for reserves of the kind that are under way.
+differs: PostgreSQL''s is given the settings and the time, and answers the settings.'
+begin
+    declare v_now, v_most, v_old bigint;
+    declare v_rate, v_before decimal(30,6);
+    declare v_parts int;
+    call queue_now(v_now);
+    call _queue_integer(in_options, 'max_reserved', 1, 10000, v_most);
+    call _queue_number(in_options, 'rate_per_second', 0.001, 1000000, v_rate);
+    select max(k.max_reserved), max(k.rate_per_second) into v_old, v_before from queue_kind k where k.p_kind = in_kind;
+    if json_contains_path(in_options, 'one', '$.max_reserved') and not v_most <=> v_old then
+        if v_most is null then
+            delete s from queue_place s where s.p_kind = in_kind;
+        else
+            if v_old is null then -- what is held already has places as well
+                insert into queue_place (p_kind, slot, entry, secret)
+                select in_kind, row_number() over (order by q.entry), q.entry, q.secret
+                from delayed_queue q force index (delayed_queue_ready)
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null and q.scheduled_at > v_now;
+                -- a hold that has expired has none, so that it can't be extended
+                /*M!100600 set statement sql_safe_updates = 0 for */
+                update delayed_queue q force index (delayed_queue_ready) set q.reserved_by = null
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null and q.scheduled_at <= v_now;
+            end if;
+            insert into queue_place (p_kind, slot)
+            select in_kind, n.slot
+            from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
+            where not exists (select s.slot from queue_place s where s.p_kind = in_kind and s.slot = n.slot);
+        end if;
+        update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
+    end if;
+    if json_contains_path(in_options, 'one', '$.rate_per_second') and not v_rate <=> v_before then
+        delete b from queue_bucket b where b.p_kind = in_kind;
+        if v_rate is not null then
+            set v_parts = least(greatest(floor(v_rate), 1), 16);
+            insert into queue_bucket (p_kind, part, spent_at)
+            select in_kind, n.place - 1, v_now * 1000 - round(1000000000 / v_rate * (v_parts - n.place + 1))
+            from json_table(concat('[0', repeat(',0', v_parts - 1), ']'), '$[*]' columns (place for ordinality)) n;
+        end if;
+        update queue_kind k set k.rate_per_second = v_rate where k.p_kind = in_kind;
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,30 @@
+-- calls: _queue_lease, _queue_permit_used, _queue_slots
+drop procedure if exists _queue_permit;
+delimiter $$
+create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint,
+    inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint, out out_part int)
+    comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. out_max: how many are
+wanted; answers how many may be taken. out_slots: the places for them. out_tokens: how many tokens were taken, from out_part of the bucket.
+Locks: as _queue_lease and _queue_slots.
+@pyqueue_places, by kind, as in @pyqueue_cursors: the place that the session had last, which is free once it has acked.
+differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down any number of them.'
+begin
+    declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_places, v_path);
+    declare v_first int default if(v_place regexp '^[0-9]{1,9}$', v_place, 0);
+    set out_tokens = 0;
+    if in_rate is not null then
+        call _queue_lease(in_kind, in_rate, out_max, in_now, out_tokens, out_part);
+        set out_max = least(out_max, out_tokens);
+    end if;
+    if in_most is not null and out_max > 0 then
+        call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
+        set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
+        if out_max = 0 then
+            call _queue_permit_used(in_kind, in_rate, 0, out_tokens, out_part);
+        end if;
+        set @pyqueue_places = json_set(coalesce(@pyqueue_places, '{}'), v_path, v_first + 0);
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,54 @@
+-- changes: delayed_queue
+drop procedure if exists _queue_slots_free;
+delimiter $$
+create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii, in in_now bigint,
+    out out_slots longtext character set ascii)
+    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired gives up its place here for good: without
+reserved_by it can''t be extended any more, though an ack of it still counts.
+in_kind: the kind. in_slots: the places. in_now: the time of the call.
+Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began counts as taken.
+Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts as taken.
+differs: here it locks the places, and answers no numbers.'
+begin
+    declare v_locked longtext character set utf8mb4;
+    declare v_expired longtext character set ascii;
+    declare v_number int;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(d.slot, d.entry, d.secret)) into v_locked
+    from (
+        select s.slot, s.entry, lower(hex(s.secret)) as secret
+        from json_table(in_slots, '$[*]' columns (slot int path '$')) j
+            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
+        order by s.slot for update /*!80000 of s */ skip locked) d;
+    set v_locked = coalesce(v_locked, '[]');
+    -- without a lock first: it would be taken on what others hold
+    select count(*) into v_number
+    from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+        straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+    where q.scheduled_at <= in_now and q.reserved_by is not null;
+    if v_number > 0 then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(d.entry) into v_expired
+        from (
+            select q.entry
+            from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            where q.scheduled_at <= in_now and q.reserved_by is not null
+            order by q.entry for update /*!80000 of q */ skip locked) d;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update json_table(v_expired, '$[*]' columns (entry bigint path '$')) e
+            straight_join delayed_queue q force index (primary) on q.entry = e.entry
+        set q.reserved_by = null;
+    end if;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(r.slot) into out_slots
+    from json_table(v_locked, '$[*]' columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    where r.entry is null
+        or exists (
+            select s.slot from queue_place s
+            where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
+        and not exists (
+            select q.entry from delayed_queue q
+            where q.entry = r.entry and q.secret = unhex(r.secret) and (q.scheduled_at > in_now or q.reserved_by is not null));
+end $$
+delimiter ;

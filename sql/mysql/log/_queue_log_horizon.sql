@@ -1,0 +1,52 @@
+-- calls: _queue_log_note
+-- changes: queue_log_epoch
+drop procedure if exists _queue_log_horizon;
+delimiter $$
+create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
+    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of that. The open
+transactions count that have appended, no others.
+in_now: the time of the call. The transaction is the call''s own.
+Result: the position.
+Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
+differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for those who come later.'
+begin
+    declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
+    declare v_tries int default 0;
+    declare v_done boolean default false;
+    declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
+    select coalesce(max(l.position), 0) into v_last from queue_log l;
+    select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
+    set out_horizon = v_last;
+    open c;
+    epochs: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_floor, v_id;
+        end;
+        if v_done then
+            leave epochs;
+        end if;
+        set v_locked = null, v_found = 1, v_tries = 0;
+        while v_locked is null and v_found > 0 and v_tries < 6 do -- another reader has it for a moment
+            select max(e.id) into v_locked from (
+                select o.id from queue_log_epoch o where o.floor = v_floor and o.id = v_id for update skip locked) e;
+            if v_locked is null then
+                select count(*) into v_found from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
+                do sleep(rand() * 0.0005 * v_tries);
+                set v_tries = v_tries + 1;
+            end if;
+        end while;
+        if v_locked is not null and v_id not in (0, v_newest) then
+            delete e from queue_log_epoch e where e.floor = v_floor and e.id = v_id;
+        elseif v_locked is null and v_found > 0 then
+            set out_horizon = least(v_floor, v_last);
+            if v_id = v_newest and v_last > v_floor then
+                insert into queue_log_epoch (floor, id) values (v_last, uuid_short() & 9223372036854775807);
+            end if;
+            leave epochs;
+        end if;
+    end loop;
+    close c;
+    call _queue_log_note(in_now, out_horizon);
+end $$
+delimiter ;

@@ -1,0 +1,23 @@
+-- calls: _queue_fail
+drop procedure if exists _queue_check_shape;
+delimiter $$
+create procedure _queue_check_shape(in in_shape longtext character set utf8mb4, out out_shape longtext character set utf8mb4)
+    comment 'Refuses what can''t be a payload_shape.
+in_shape: the option.
+Result: the shape, NULL for none.
+Errors: PQ002.'
+begin
+    declare v_wrong int default 0;
+    declare v_type varchar(20) character set utf8mb4 default json_type(in_shape);
+    set out_shape = null;
+    if v_type = 'OBJECT' then
+        select count(*) into v_wrong from json_table(in_shape, '$.*' columns (type varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) r
+        where (json_type(r.value) = 'STRING' and r.type in ('string', 'number', 'integer', 'boolean', 'object', 'array')) is not true;
+        set out_shape = in_shape;
+    end if;
+    if v_wrong > 0 or v_type not in ('OBJECT', 'NULL') then
+        call _queue_fail('PQ002', 'payload_shape', in_shape,
+            'must be an object of fields and their types: string, number, integer, boolean, object, array');
+    end if;
+end $$
+delimiter ;

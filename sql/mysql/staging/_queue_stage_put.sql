@@ -1,0 +1,85 @@
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_stage_put_each, queue_now
+-- changes: delayed_queue, queue_stage, queue_stage_part
+drop procedure if exists _queue_stage_put;
+delimiter $$
+create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, out out_messages bigint)
+    comment 'Pushes what is staged and takes it out of the stage.
+in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
+out_messages: how many messages they are, those whose keys are taken among them.
+Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+Locks: the parts, in their order; else as queue_push_many.
+differs: messages of one time are delivered in the order of their keys.'
+begin
+    declare v_now, v_expected, v_shift bigint;
+    declare v_bad longtext character set utf8mb4;
+    declare v_found, v_special int;
+    if in_parts is not null then
+        call _queue_check_json(in_parts, 'PQ003', 'parts');
+    end if;
+    if in_parts is null or json_type(in_parts) <> 'ARRAY' then
+        call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
+    end if;
+    select min(j.one), sum(j.messages) into v_bad, v_expected from (
+        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$' and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
+        from json_table(in_parts, '$[*]' columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
+            messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
+    if v_bad is not null then
+        call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
+    end if;
+    select count(distinct l.part) into v_found from (
+        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part
+        order by p.part limit 1000000000 for update /*!80000 of p */) l;
+    if v_found <> json_length(in_parts) then
+        call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
+    end if;
+    -- what is as messages mostly are is pushed by one statement
+    select count(*), coalesce(sum((char_length(s.p_kind) between 1 and 95 and char_length(s.p_key) between 1 and 200
+        and locate(char(0), s.p_kind) = 0 and locate(char(0), s.p_key) = 0
+        and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
+            or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
+        and if(s.payload_bytes is not null, s.payload is null,
+            if(length(s.payload) > 65535 or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
+                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31) -- MySQL reads 100 levels
+            and (locate('\\', s.payload) = 0
+                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
+            and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
+                json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
+            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and coalesce(s.priority between -32768 and 32767, true)
+        and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
+            s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
+        and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
+        and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
+        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
+    into out_messages, v_special
+    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
+    if out_messages <> coalesce(v_expected, 0) then
+        call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
+    end if;
+    if v_special then
+        call _queue_stage_put_each(in_parts);
+    else
+        call queue_now(v_now);
+        call _queue_epoch(v_shift);
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
+            o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
+            if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
+        from (
+            select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
+            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            order by s.p_key, s.p_kind, s.id limit 1000000000) o
+            straight_join queue_stage m force index (primary) on m.id = o.id
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
+        where q.entry is null
+        on duplicate key update entry = delayed_queue.entry;
+    end if;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part;
+end $$
+delimiter ;

@@ -1,0 +1,51 @@
+-- calls: _queue_check_nack, _queue_fail, _queue_nack
+drop procedure if exists _queue_stream_fail;
+delimiter $$
+create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint, out out_failed bigint)
+    comment 'Gives back what failed of a batch.
+in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
+out_failed: how many.
+Errors: PQ002, PQ005.
+Locks: as _queue_nack.'
+begin
+    declare v_done boolean default false;
+    declare v_bad, v_options longtext character set utf8mb4;
+    declare v_entry bigint;
+    declare v_secret binary(16);
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
+        select q.entry, q.secret, r.options
+        from (
+            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry, right(f.receipt, 32) as secret,
+                json_remove(f.one, '$.receipt') as options
+            from json_table(in_failed, '$[*]' columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
+            limit 1000000000) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+        order by q.p_key, q.p_kind;
+    if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
+        select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT') then
+        call _queue_fail('PQ002', 'failed', in_failed, 'must be a JSON array of {receipt, and options of queue_nack}');
+    end if;
+    select min(concat('r', coalesce(f.receipt, 'null'))) into v_bad
+    from json_table(in_failed, '$[*]' columns (receipt longtext character set utf8mb4 path '$.receipt')) f
+    where f.receipt is null or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
+    if v_bad is not null then
+        call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
+    end if;
+    set out_failed = 0;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_entry, v_secret, v_options;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        call _queue_check_nack(v_options);
+        call _queue_nack(v_entry, v_secret, v_options, in_now, v_outcome);
+        set out_failed = out_failed + (v_outcome <> 'lost');
+    end loop;
+    close c;
+end $$
+delimiter ;

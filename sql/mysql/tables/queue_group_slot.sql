@@ -1,8 +1,0 @@
--- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees that it is,
--- and only those look at the group as a whole.
-create table if not exists queue_group_slot (
-    group_name             varchar(100) not null,
-    slot                   smallint not null,
-    primary key (group_name, slot) -- serves: queue_ack
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'What is locked while members of a group end; internal. (pyqueue_sql)';

@@ -1,0 +1,59 @@
+-- calls: _queue_limited_until, _queue_slot_ready
+drop procedure if exists _queue_ready;
+delimiter $$
+create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
+    comment 'Whether a message of a kind may be taken.
+in_kind: the kind. in_now: the time of the call.
+out_ready: whether there is one; false also while the kind is paused or at its limits.
+Locks: that message, if there is one.
+differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again and again would be
+no waiting. It says nothing of the future: nobody listens here.'
+begin
+    declare v_found, v_until bigint;
+    declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_limit int;
+    declare v_rate decimal(30,6);
+    declare v_paused, v_slotted boolean default false;
+    declare continue handler for not found begin end;
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_slotted, v_limit, v_rate
+    from queue_kind k where k.p_kind = in_kind;
+    if coalesce(v_limit, v_rate) is not null then
+        call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
+    end if;
+    if not v_paused and v_until is null then
+        -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
+        select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
+        where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now limit 1;
+        if v_found is not null then
+            set v_found = null;
+            select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
+            where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
+            order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
+        end if;
+        if v_found is null then
+            select min(d.due_at) into v_found from delayed_queue d force index (delayed_queue_due)
+            where d.p_kind = in_kind and d.due_at between 0 and in_now;
+            if v_found is not null then
+                set v_found = null;
+                select d.entry into v_found from delayed_queue d force index (delayed_queue_due)
+                where d.p_kind = in_kind and d.due_at between 0 and in_now
+                order by d.due_at limit 1 for update skip locked;
+            end if;
+        end if;
+    end if;
+    if v_found is null and not v_paused and v_until is null then -- a reserve looks whether all is done
+        select min(d.group_name) into v_due from queue_group_due d;
+        if v_due is not null then
+            select min(l.entry) into v_found
+            from (
+                select 1 as entry
+                from queue_group_due d straight_join queue_group g force index (primary) on g.group_name = d.group_name
+                where in_kind in (g.then_kind, g.fail_kind) limit 1 for update /*!80000 of g */ skip locked) l;
+        end if;
+    end if;
+    set out_ready = v_found is not null;
+    if v_slotted and not v_paused and v_until is null and not out_ready then
+        call _queue_slot_ready(in_kind, in_now, out_ready);
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,43 @@
+-- calls: _queue_again, _queue_begin, _queue_commit, _queue_groups_due, _queue_reap, _queue_slot_sweep, _queue_undo,
+--     queue_now
+drop procedure if exists queue_reap;
+delimiter $$
+create procedure queue_reap()
+    comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its heartbeat is too
+old. One reserve or pop in twenty does the same by the way, once its session has been there for as long as the
+worker''s timeout.
+Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at
+most 1000 together, so it may have to be made again. Then the worker is forgotten; if it comes back, its heartbeat
+registers it anew. A freed message can be taken from now on. It stands last among those of its priority. The delivery
+counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
+it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
+on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
+twice. Holds that have expired are free already and stay as they are. Slots of semaphores whose holds have ended or
+expired are given to who waits for them.
+Errors: none.
+Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
+calls free once. Semaphores.
+Where the idea comes from: the workers of Chapman, which have an identity.'
+begin
+    declare v_tries int default 0;
+    declare v_own boolean;
+    declare v_now, v_looked bigint;
+    declare v_reaped longtext character set utf8mb4;
+    again: loop
+        begin
+            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call queue_now(v_now);
+            call _queue_groups_due(v_now, v_looked);
+            call _queue_reap(v_now, 1000, v_reaped);
+            call _queue_slot_sweep(v_now);
+            call _queue_commit(v_own);
+            leave again;
+        end;
+    end loop;
+    select r.worker, r.freed
+    from json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
+    order by r.place;
+end $$
+delimiter ;

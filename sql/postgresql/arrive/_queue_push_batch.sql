@@ -1,0 +1,82 @@
+-- calls: _queue_batch_pushed, _queue_line, _queue_message, _queue_order_key, _queue_push_options, _queue_route,
+--     _queue_semaphores, _queue_take_back
+-- changes: delayed_queue
+create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
+    returns table (p_key text, outcome text) language plpgsql as $$
+declare
+    v_default record;
+    v_route constant jsonb := _queue_route(in_options, null::jsonb);
+    v_order constant text := _queue_order_key(in_options, null::jsonb);
+    v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
+    v_heads jsonb;
+    v_semaphores constant text[] := _queue_semaphores(in_options, null::jsonb);
+    v_since bigint;
+    v_filter boolean;
+    v_logs boolean;
+    v_keys text[];
+    v_entries bigint[];
+    v_late bigint[] := '{}';
+begin
+    v_default := _queue_push_options(in_options, in_now);
+    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
+    from queue_kind k where k.p_kind = in_kind;
+    if v_order is not null or v_more and in_messages @? '$[*].order_key' then
+        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
+        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
+        from jsonb_array_elements(in_messages) m (message),
+            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key' else v_order end) o (order_key)
+        where o.order_key is not null;
+    end if;
+    with e as materialized (
+        -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
+        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message, coalesce(m.message ->> 'order_key', v_order) as order_key,
+            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
+            and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
+            and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
+                and char_length(m.message ->> 'order_key') between 1 and 200 and v_semaphores is null)
+            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
+        from jsonb_array_elements(in_messages) with ordinality m (message, n)),
+    m as materialized (
+        select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
+            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
+            e.order_key collate "C", case when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
+        from e where e.plain
+        union all
+        select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
+            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
+            _queue_semaphores(in_options, e.message)
+        from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
+    f as materialized (
+        select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
+    i as (
+        insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits, semaphores)
+        select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
+            f.max_attempts, case when f.scheduled_at <= in_now and num_nonnulls(f.waits, f.semaphores) = 0 then f.scheduled_at end,
+            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits,
+            f.semaphores
+        from f
+        where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
+            select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
+        order by f.p_key
+        on conflict on constraint delayed_queue_pkey do nothing
+        returning q.p_key, q.entry)
+    select array_agg(m.p_key order by m.n), array_agg(i.entry order by m.n) into v_keys, v_entries
+    from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
+    if v_since is not null then
+        v_late := _queue_take_back(array_remove(v_entries, null), in_now);
+    end if;
+    if v_more or v_filter or v_logs or in_options ?| '{group,order_key,semaphores}' then
+        perform _queue_batch_pushed(in_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
+    end if;
+    return query
+        select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
+        from unnest(v_keys, v_entries) r (p_key, entry);
+end $$;
+
+comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
+$$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
+in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+Result: a row a message, in their order, which is that of their entries too.
+Errors: PQ00A where it has to be made again.
+Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;

@@ -1,0 +1,133 @@
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_writable, _queue_cursor_name,
+--     _queue_defaults, _queue_deliver, _queue_fail, _queue_number, _queue_permit, _queue_permit_used, _queue_ticks,
+--     _queue_tidy, _queue_use, _queue_where, queue_now
+-- changes: delayed_queue, queue_hold
+create or replace function queue_reserve(in_kind text, in_worker text default null, in_max_messages integer default null,
+    in_options jsonb default null)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_ticks constant bigint := _queue_ticks();
+    v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
+    v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
+    v_name constant text := _queue_cursor_name(in_kind);
+    v_cursor queue_cursor := nullif(current_setting(v_name, true), '')::queue_cursor;
+    v_left integer := coalesce(in_max_messages, 1);
+    v_kind queue_kind;
+    v_limited boolean;
+    v_permit record;
+    v_receipts text[] := '{}';
+    v_until bigint; v_entry bigint; v_place bigint;
+    v_where jsonb;
+begin
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200
+        and current_setting('transaction_read_only') = 'off') is not true then
+        perform _queue_check_writable();
+        perform _queue_check_kind(in_kind, 100, 'kind');
+        perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
+        perform _queue_fail('PQ001', 'worker', v_worker, 'must have 1 to 200 characters');
+    end if;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    if not found then
+        v_kind := _queue_defaults();
+    end if;
+    v_kind.p_kind := in_kind;
+    v_until := v_now + v_kind.timeout_seconds * 1000000;
+    if in_options is not null then
+        perform _queue_check_options(in_options, '{timeout_seconds, where}'::text[], 'options');
+        v_where := _queue_where(in_options);
+        v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric) * 1000000, v_until);
+    end if;
+    if v_kind.expires_seconds is not null then
+        perform _queue_use(v_kind, v_now);
+    end if;
+    if v_kind.paused then
+        return;
+    elsif random() < 0.05 then
+        perform _queue_tidy(v_kind, v_now, 40 * v_left::bigint);
+    end if;
+    v_limited := coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null;
+    if v_limited then
+        v_permit := _queue_permit(v_kind, v_left, v_now);
+        v_left := v_permit.allowed;
+    end if;
+    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null and v_cursor.turn_at <= v_ticks + 4000000
+        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at) and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does, in one statement
+        update delayed_queue q
+        set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker, secret = v_seed
+        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+            select l.ctid from delayed_queue l
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1], v_cursor.entries[1])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_cursor.due and v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
+            order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
+            q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
+        into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
+            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place;
+        if found then
+            if v_cursor.took > 5000 and v_until < v_now + greatest(v_kind.timeout_seconds, 10) * 1000000 then
+                insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
+            end if;
+            if priority = -v_cursor.ranks[1] then
+                v_cursor.places[1] := v_place;
+                v_cursor.entries[1] := v_entry;
+            else
+                v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+            end if;
+            perform set_config(v_name, v_cursor::text, false);
+            if v_limited then
+                perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt], v_now);
+            end if;
+            return next;
+            return;
+        end if;
+    end if;
+    if not v_limited then
+        return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
+        return;
+    end if;
+    if v_left > 0 then
+        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
+            attempts, reserved_by, receipt, errors in
+            select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m
+        loop
+            v_receipts := v_receipts || receipt;
+            return next;
+        end loop;
+    end if;
+    perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, v_receipts, v_now);
+end $$;
+
+comment on function queue_reserve(text, text, integer, jsonb) is
+$$Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies, the
+messages come back by themselves.
+in_kind: the kind.
+in_worker: who takes them, 1 to 200 characters; NULL: login and connection.
+in_max_messages: how many at the most, 1 to 10000; NULL: 1.
+in_options: how to take them.
+- timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
+  300.
+- where: takes only messages whose payload or headers contain this object, see _queue_where. Without filter_index of
+  the kind the call reads the messages that stand before them. Allowed: an object of at most 16 values. Default: all
+  messages.
+Result: the columns of the message, times in microseconds. scheduled_at is the end of the hold. receipt names this
+delivery and can't be guessed: queue_ack, queue_nack, queue_move and queue_extend want it. errors: see queue_get. No
+row where nothing is ready or the kind is paused; fewer rows where max_reserved or rate_per_second of the kind allow
+no more. Order: priority, then delivery time, then entry. Where several consumers reserve at once, that order is best
+effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a slot
+of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
+slots. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
+of its kind (payload_shape).
+Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
+See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
+Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;

@@ -1,0 +1,27 @@
+-- calls: _queue_check_count, _queue_check_kind, _queue_discard, _queue_slot_settle, queue_now
+create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_gone record;
+begin
+    perform _queue_check_kind(in_kind, 100, 'kind');
+    if in_max_messages is not null then
+        perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
+    end if;
+    v_gone := _queue_discard(array(
+        select p.ctid from delayed_queue p
+        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
+        limit in_max_messages for update skip locked), 'removed', v_now);
+    purged := v_gone.rows;
+    perform _queue_slot_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+end $$;
+
+comment on function queue_purge(text, bigint) is
+$$Removes the messages of a kind that nobody holds.
+in_kind: the kind. in_max_messages: how many at the most, NULL: all.
+Result: purged: how many.
+Errors: PQ001 for kind and max_messages.
+Locks: the messages; what others have locked is left.$$;

@@ -1,0 +1,91 @@
+-- calls: _queue_check_count, _queue_check_kind, _queue_end, _queue_follow, _queue_index, _queue_line, _queue_log_put,
+--     _queue_put, _queue_slot_settle, _queue_stand, queue_now
+-- changes: delayed_queue
+create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint, out stayed bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
+    v_now constant bigint := queue_now();
+    v_dead delayed_queue;
+    v_put record;
+    v_entries bigint[];
+    v_orders text[];
+    v_names text[];
+begin
+    perform _queue_check_kind(in_kind, 100, 'kind');
+    if in_max_messages is not null then
+        perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
+    end if;
+    for v_try in 1 .. 2147483647 loop
+        begin
+            went := 0;
+            stayed := 0;
+            v_entries := null;
+            v_orders := null;
+            v_names := null;
+            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false) -- rows are locked before keys are put in, everywhere
+            from (
+                select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
+                where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                    and (q.reserved_at is null or q.scheduled_at <= v_now)
+                order by q.p_kind, q.p_key limit in_max_messages) l
+            where l.source_order_key is not null
+            group by l.source_kind order by l.source_kind;
+            for v_dead in
+                with d as materialized (
+                    select q.* from delayed_queue q
+                    where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                        and (q.reserved_at is null or q.scheduled_at <= v_now)
+                    order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
+                select d.* from d order by d.source_key, d.source_kind, d.p_key
+            loop
+                if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
+                    stayed := stayed + 1;
+                    continue;
+                end if;
+                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
+                    v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
+                if v_put.outcome = 'created' then
+                    update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
+                    where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
+                    if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
+                        perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
+                        v_names := v_names || v_dead.semaphores;
+                    end if;
+                    if v_dead.source_order_key is not null then
+                        v_entries := v_entries || array(
+                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
+                        v_orders := v_orders || v_dead.source_order_key;
+                    end if;
+                    perform _queue_index(array(select q.entry from delayed_queue q
+                        where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
+                    perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
+                    perform _queue_end(v_dead.entry, 'moved', v_dead.source_kind, v_now);
+                    went := went + 1;
+                else
+                    stayed := stayed + 1;
+                end if;
+            end loop;
+            if v_orders is not null then
+                perform _queue_stand(v_entries, v_orders);
+            end if;
+            perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
+            return;
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
+        end;
+    end loop;
+end $$;
+
+comment on function queue_redrive(text, bigint) is
+$$Sends dead letters back to the kinds they came from. Each is a new entry with attempts 0. It keeps its key, priority,
+errors, route and semaphores, and stands at the end of the line of its order key. The dead letter has ended by that:
+it counts as moved, in history and log too.
+in_kind: the dead-letter kind.
+in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
+the first in that order goes.
+Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
+Errors: PQ001 for kind and max_messages.
+Locks: the dead letters, and the first of the lines. What others hold or have locked stays.$$;

@@ -1,0 +1,29 @@
+-- calls: _queue_check_key, _queue_check_kind, _queue_discard, _queue_slot_settle, queue_now
+create or replace function queue_remove(in_kind text, in_key text, out outcome text)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_row delayed_queue;
+begin
+    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_key(in_key, 'key');
+    select q.* into v_row from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+    if not found then
+        outcome := 'absent';
+    elsif v_row.reserved_at is not null and v_row.scheduled_at > v_now then
+        outcome := 'held';
+    else
+        perform _queue_discard(array(select q.ctid from delayed_queue q where q.entry = v_row.entry), 'removed', v_now);
+        perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now) where v_row.semaphores is not null;
+        outcome := 'removed';
+    end if;
+end $$;
+
+comment on function queue_remove(text, text) is
+$$Removes a message that nobody holds.
+in_kind: the kind. in_key: the key.
+Result: outcome: removed, held (it stays), absent.
+Errors: PQ001 for kind and key.
+Locks: the message, the next in the line of its order key, and its semaphores.$$;

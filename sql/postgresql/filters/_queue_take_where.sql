@@ -1,0 +1,46 @@
+-- calls: _queue_enter, _queue_find_terms, _queue_terms
+create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb, out tids tid[],
+    out expired bigint, out slow boolean) language plpgsql as $$
+declare
+    v_terms bigint[];
+    v_tids tid[];
+    v_found tid[];
+begin
+    slow := exists (select from queue_cursor c where c.p_kind = in_kind.p_kind);
+    if in_kind.filter_index then
+        v_terms := _queue_terms(in_kind.p_kind, in_where);
+    end if;
+    if v_terms <> '{}' then
+        v_found := _queue_find_terms(in_kind.p_kind, in_max, in_now, in_where, v_terms);
+    else
+        -- what has come due and is asked for, and as much of it, goes into the line first
+        v_tids := array(select c.tid from (
+            select d.ctid as tid, d.priority, d.due_at, d.entry from delayed_queue d
+            where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now and (d.payload @> in_where or d.headers @> in_where)
+            order by d.p_kind, d.due_at limit 1000) c
+            order by c.priority desc, c.due_at, c.entry limit in_max);
+        if v_tids <> '{}' then
+            v_tids := array(select d.ctid from delayed_queue d
+                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now for update skip locked);
+            perform _queue_enter(v_tids, slow, in_now);
+        end if;
+        v_found := array(
+            select q.ctid from delayed_queue q
+            where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now
+                and (q.payload @> in_where or q.headers @> in_where)
+            order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
+    end if;
+    if v_found <> '{}' then
+        tids := v_found;
+        expired := (select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_found));
+    end if;
+end $$;
+
+comment on function _queue_take_where(queue_kind, integer, bigint, jsonb) is
+$$The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
+neither uses nor changes the cursor of the session.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see _queue_where.
+Result: as of _queue_take.
+Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its beginning until in_max
+match, and all that has come due: as many messages as stand before them. With it see _queue_find_terms.
+Locks: the messages; what others have locked is passed over.$$;

@@ -1,0 +1,81 @@
+-- calls: _queue_slots_free
+-- changes: queue_claim, queue_slot
+create or replace function _queue_slots(in_kind text, in_most integer, in_first integer, in_max integer, in_now bigint,
+    out slots integer[], out numbers bigint[]) language plpgsql as $$
+declare
+    v_low integer := case when in_first between 1 and in_most then in_first else 1 + floor(random() * in_most) end;
+    v_high integer := 2147483647;
+    v_wrap constant integer := v_low - 1;
+    v_want integer := in_max;
+    v_locked integer[];
+    v_free record;
+    v_over boolean;
+    v_number bigint;
+begin
+    if in_max = 1 and in_first between 1 and in_most then -- mostly the place that the session had last
+        perform from queue_slot s where s.p_kind = in_kind and s.slot = in_first for update skip locked;
+        if found then
+            select n.number into v_number
+            from (
+                select c.number, c.entry, c.secret from queue_claim c where c.p_kind = in_kind and c.slot = in_first
+                order by c.p_kind desc, c.slot desc, c.number desc limit 1) n
+            where not exists (
+                    select from delayed_queue q
+                    where q.entry between n.entry and n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
+                and not exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
+            if found then
+                slots := array[in_first];
+                numbers := array[v_number];
+                return;
+            end if;
+        end if;
+    end if;
+    slots := '{}';
+    numbers := '{}';
+    v_over := exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
+    if v_over then
+        v_low := 1;
+        v_want := 2000000000;
+    end if;
+    loop
+        v_locked := array(
+            select s.slot from queue_slot s
+            where s.p_kind = in_kind and s.slot between v_low and v_high
+                and not exists (
+                    select from (
+                        select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
+                        order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
+                    where q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now)
+            order by s.p_kind, s.slot limit v_want - cardinality(slots) for update of s skip locked);
+        v_free := _queue_slots_free(in_kind, v_locked, in_now); -- as it is now that they are locked
+        slots := slots || v_free.slots;
+        numbers := numbers || v_free.numbers;
+        exit when cardinality(slots) = v_want;
+        if v_locked <> '{}' then
+            v_low := v_locked[cardinality(v_locked)] + 1;
+        elsif v_low > v_wrap and v_high > v_wrap and v_wrap > 0 and not v_over then
+            v_low := 1;
+            v_high := v_wrap;
+        else
+            exit;
+        end if;
+    end loop;
+    if v_over then
+        v_want := greatest(in_most - (
+            select count(*) from queue_slot s where s.p_kind = in_kind and s.slot <> all (slots)), 0); -- what others have locked counts
+        delete from queue_claim c where c.p_kind = in_kind and c.slot > in_most and c.slot = any (slots);
+        delete from queue_slot s where s.p_kind = in_kind and s.slot > in_most and s.slot = any (slots);
+        select coalesce(array_agg(f.slot), '{}'), coalesce(array_agg(f.number), '{}') into slots, numbers
+        from (
+            select f.slot, f.number from unnest(slots, numbers) f (slot, number) where f.slot <= in_most
+            order by f.slot limit least(v_want, in_max)) f;
+    end if;
+end $$;
+
+comment on function _queue_slots(text, integer, integer, integer, bigint) is
+$$Free places of a kind with max_reserved, locked until the transaction ends.
+in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the time of the call.
+Result: slots, as many as there are, and for each the number of its last claim.
+While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody gets one before fewer are
+taken; those above it that are free are removed.
+Locks: the places; what others have locked counts as taken. As _queue_slots_free.$$;

@@ -1,0 +1,37 @@
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+--     _queue_text, queue_now
+-- changes: queue_stage_part
+create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
+    language plpgsql
+    security definer set search_path from current as $$
+declare
+    v_now constant bigint := queue_now();
+    v_query text;
+    v_batch bigint;
+    v_run text;
+begin
+    perform _queue_check_key(in_job, 'job');
+    perform _queue_check_options(in_options, '{query, batch, run}'::text[], 'options');
+    v_query := _queue_text(in_options, 'query');
+    v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
+    v_run := _queue_text(in_options, 'run');
+    perform _queue_stage_prune(v_now, 1000::bigint);
+    perform _queue_stage_outdated(v_query, v_run);
+    insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
+    returning p.part into queue_stage_begin.part;
+end $$;
+
+comment on function queue_stage_begin(text, jsonb) is
+$$Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of them
+messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
+not published goes after a day.
+in_job: what the part belongs to, 1 to 200 characters: queue_stage_abort removes all parts of it.
+in_options: what it is for, as in queue_stage_publish. What an earlier run of the query has staged goes at once, and
+what was staged for a batch that is done goes with queue_prune.
+- query: the query that writes. Allowed: a text. Default: none.
+- batch: the number of its batch. Allowed: 0 or more. Default: none.
+- run: the run of the query. Allowed: a text. Default: none.
+Result: part, the number to put into queue_stage.part.
+Errors: PQ001 for job, PQ002 for options.
+Locks: the parts of earlier runs; what others have locked is left.
+Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.$$;

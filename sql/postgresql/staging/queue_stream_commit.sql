@@ -1,0 +1,72 @@
+-- calls: _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail, _queue_stage_put,
+--     _queue_stream_fail, _queue_stream_held, _queue_text, queue_ack_many, queue_now
+-- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
+create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
+    out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+    v_held record;
+    v_whole boolean;
+begin
+    perform _queue_check_batch('stream', in_stream, in_batch);
+    perform _queue_check_options(in_options, '{parts, failed, whole, keep, run, job}'::text[], 'options');
+    v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
+    outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
+        _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
+    acked := 0;
+    failed := 0;
+    lost := 0;
+    published := 0;
+    if outcome = 'replayed' then
+        return;
+    end if;
+    v_held := _queue_stream_held(null, in_stream, in_batch);
+    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
+    if _queue_boolean(in_options, 'keep') then
+        insert into queue_stream_kept
+        select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
+            q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
+        from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
+            lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
+        join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+        where p.stream = in_stream and p.batch = in_batch;
+    end if;
+    delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
+    if in_options ? 'parts' then
+        published := _queue_stage_put(in_options -> 'parts');
+    end if;
+    if in_options ? 'failed' then
+        failed := _queue_stream_fail(in_options -> 'failed', v_now);
+    end if;
+    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked, lost
+    from queue_stream_part p, queue_ack_many(p.receipts) a where p.stream = in_stream and p.batch = in_batch;
+    if v_whole and lost > 0 then
+        perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
+    end if;
+    with gone as (delete from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch returning p.source)
+    delete from queue_stream_plan l where l.source = any (array(select distinct g.source from gone g));
+end $$;
+
+comment on function queue_stream_commit(text, bigint, jsonb) is
+$$Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it publishes what
+came of it and gives back what failed.
+in_stream, in_batch: as in queue_stream_reserve.
+in_options: what came of the batch.
+- parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
+- failed: what to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
+- whole: refuses the batch where any of its messages is no longer held for it; queue_stream_renew forgets those.
+  Allowed: true, false. Default: false.
+- keep: keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or the end of the
+  next batch. Allowed: true, false. Default: false.
+- run: what runs the query. Allowed: a text. Default: none.
+- job: the write that does the batch, so that a second write isn't taken for a replay. Allowed: a text. Default: none.
+Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
+how many messages; published: how many were staged.
+Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren't there, and where
+another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
+message that is published the error of a push, naming its key.
+Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
+Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;

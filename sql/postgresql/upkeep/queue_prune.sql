@@ -1,0 +1,65 @@
+-- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
+--     _queue_mend_sequences, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep,
+--     _queue_stage_prune, _queue_take_left, queue_now
+create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
+    language plpgsql
+    security definer set search_path from current as $$
+declare
+    v_now constant bigint := queue_now();
+    v_left bigint := coalesce(in_max_rows, 10000);
+    v_kind text := '';
+    v_rows bigint;
+    v_found record;
+    v_mended text;
+begin
+    perform _queue_check_count(v_left, 'max_rows', 1000000::bigint);
+    foreach v_mended in array _queue_mend_sequences() loop
+        raise warning using message = v_mended, hint = 'Its numbers go on behind them now; see docs/replication.md.';
+    end loop;
+    pruned := _queue_fold_counts(v_left);
+    v_rows := _queue_stage_prune(v_now, v_left);
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
+    v_rows := _queue_expire(v_now, greatest(v_left, 1));
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
+    v_rows := _queue_prune_groups(v_now, greatest(v_left, 1));
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
+    v_rows := _queue_prune_terms(greatest(v_left, 1));
+    pruned := pruned + v_rows;
+    v_left := v_left - v_rows;
+    loop
+        v_kind := least( -- ADR 13
+            (select h.p_kind from queue_history h where h.p_kind > v_kind order by h.p_kind limit 1),
+            (select d.p_kind from queue_dedup d where d.p_kind > v_kind order by d.p_kind limit 1),
+            (select l.p_kind from queue_log l where l.p_kind > v_kind order by l.p_kind limit 1));
+        exit when v_kind is null or v_left <= 0;
+        v_rows := _queue_prune_kind(v_kind, v_now, v_left);
+        pruned := pruned + v_rows;
+        v_left := v_left - v_rows;
+    end loop;
+    perform _queue_slot_sweep(v_now);
+    perform _queue_take_left(1000::bigint);
+    for v_found in
+        select f.fault, f.remedy
+        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.* from _queue_exposed(c.relnamespace) e) f
+        where c.oid = 'delayed_queue'::regclass and f.fault is not null
+    loop
+        raise warning using message = v_found.fault, hint = v_found.remedy;
+    end loop;
+end $$;
+
+comment on function queue_prune(bigint) is
+$$Clears away what is past its time, in chunks. That is history, remembered keys and the log, older than
+history_seconds, dedup_seconds and log_seconds of their kind say now; what was staged and never published; kinds that
+are unused for longer than their expires_seconds; groups past their keep_seconds. It also removes messages that have
+gone from the index of filters (each call looks at a part of it), and folds counters. Slots of semaphores whose holds
+have expired go to who waits for them. Any number of sessions may call it at any time. queue_reserve and queue_pop do
+a little of it by the way, so a kind that is in use needs nobody who calls it.
+in_max_rows: how many rows to look at, 1 to 1000000; NULL: 10000.
+Result: pruned: how many rows went; 0 when there is nothing left to do.
+Errors: PQ001 for max_rows. On PostgreSQL there may be a warning: others may create in the schema of the queue, or
+have; or anybody may execute its routines. It says what to do about it. Another warning says that a sequence was
+behind its table, and has been set.
+Locks: the rows; what others have locked is left.$$;

@@ -1,0 +1,31 @@
+-- calls: _queue_free, _queue_is_alive, _queue_server_run
+-- changes: queue_worker
+create or replace function _queue_reap(in_now bigint) returns table (worker text, freed integer) language plpgsql as $$
+declare
+    v_run constant bigint := _queue_server_run();
+    v_left integer := 1000;
+    v_worker record;
+begin
+    -- the server was away: whoever was there before has its timeout to come back
+    update queue_worker w set server_run = 0, session_lock = null, session_id = null, heartbeat_at = in_now
+    where w.server_run not in (0, v_run) and w.worker = any (array(
+        select o.worker from queue_worker o where o.server_run not in (0, v_run) for update skip locked));
+    for v_worker in
+        select w.worker, w.kinds from queue_worker w
+        where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)
+        order by w.worker for update skip locked
+    loop
+        worker := v_worker.worker;
+        freed := _queue_free(worker, v_worker.kinds, in_now, v_left);
+        v_left := v_left - freed;
+        return next;
+        exit when v_left = 0; -- it may hold more
+        delete from queue_worker w where w.worker = v_worker.worker;
+    end loop;
+end $$;
+
+comment on function _queue_reap(bigint) is
+$$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last heartbeat is of another
+run of it, another node's included, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
+in_now: the time of the call.
+Result and locks: those of queue_reap.$$;

@@ -1,0 +1,29 @@
+-- calls: _queue_groups_due, _queue_reap, _queue_slot_sweep, queue_now
+create or replace function queue_reap() returns table (worker text, freed integer)
+    language plpgsql
+    security definer set search_path from current set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+    v_now constant bigint := queue_now();
+begin
+    perform _queue_groups_due(v_now);
+    return query select r.worker, r.freed from _queue_reap(v_now) r;
+    perform _queue_slot_sweep(v_now);
+end $$;
+
+comment on function queue_reap() is
+$$Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its heartbeat is too
+old. One reserve or pop in twenty does the same by the way, once its session has been there for as long as the
+worker's timeout.
+Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at
+most 1000 together, so it may have to be made again. Then the worker is forgotten; if it comes back, its heartbeat
+registers it anew. A freed message can be taken from now on. It stands last among those of its priority. The delivery
+counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
+it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
+on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
+twice. Holds that have expired are free already and stay as they are. Slots of semaphores whose holds have ended or
+expired are given to who waits for them.
+Errors: none.
+Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
+calls free once. Semaphores.
+Where the idea comes from: the workers of Chapman, which have an identity.$$;

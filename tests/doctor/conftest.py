@@ -1,0 +1,5 @@
+"""The doctor and the overview are tried on every server, with a clean database for each test."""
+
+from tests.conformance.fixtures import capabilities, clock, connect, harness, queue
+
+__all__ = ["capabilities", "clock", "connect", "harness", "queue"]

@@ -1,0 +1,88 @@
+"""A look at the queue counts what the views count, and reads no table whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyqueue_sql import to_microseconds
+from pyqueue_sql.overview import open_look
+
+if TYPE_CHECKING:
+    from tests.conformance.harness import Clock, Harness, Session
+
+MANY = 3000
+AT_MOST = 40
+
+
+def test_it_counts_what_the_view_counts(harness: Harness, clock: Clock, queue: Session) -> None:
+    queue.semaphore("smtp", 1)
+    for number in range(4):
+        queue.push("mail", f"s{number}", semaphores=["smtp"])
+        queue.push("mail", f"o{number}", order_key="ann")
+        queue.push("mail", f"p{number}", delay_seconds=60 * number)
+    queue.reserve("mail", max_messages=3)
+    queue.define("mail", timeout_seconds=5)
+    queue.reserve("mail")
+    clock.advance(30)
+    queue.push("bills", "a")
+    [message] = queue.reserve("bills")
+    queue.nack(message.receipt, error="no", final=True)
+    queue.pause("paused")
+    with open_look(harness.url) as look:
+        seen = look.overview()
+    for row in queue.stats():
+        found = seen.kind(row.kind)
+        assert found is not None
+        assert (found.ready, found.scheduled, found.reserved, found.expired, found.waiting, found.total) == (
+            row.ready, row.scheduled, row.reserved, row.expired, row.waiting, row.total,
+        )  # fmt: skip
+        next_at = None if row.next_at is None else to_microseconds(row.next_at)
+        assert (found.paused, found.next_at, found.is_more) == (row.paused, next_at, False)
+        age = None if found.oldest_ready_at is None else (seen.at - found.oldest_ready_at) / 1_000_000
+        assert age == row.oldest_ready_seconds
+        assert (found.totals.acked, found.totals.nacked, found.totals.dead) == (
+            row.acked_total, row.nacked_total, row.dead_total,
+        )  # fmt: skip
+    assert [one.kind for one in seen.kinds] == ["bills", "bills.dead", "mail", "paused"]
+    [line] = seen.lines
+    assert (line.name, line.capacity, line.held + line.waiting) == ("smtp", 1, 4)
+
+
+def test_it_reads_no_more_than_it_is_told_to(harness: Harness, queue: Session, server_name: str) -> None:
+    queue.push_many("mail", [{"key": str(number)} for number in range(MANY)])
+    queue.push_many("later", [{"key": str(number), "delay_seconds": 60} for number in range(MANY)])
+    queue.push_many("mail.dead", [{"key": str(number)} for number in range(MANY)])
+    with open_look(harness.url, at_most=AT_MOST) as look:
+        if server_name == "postgresql":
+            look.run("begin")
+        seen = look.overview()
+        assert look.dead_letters("mail.dead", 0) == (AT_MOST, AT_MOST)
+        if server_name == "postgresql":
+            read = look.value(
+                "select coalesce(s.seq_tup_read, 0) + coalesce(s.idx_tup_fetch, 0)"
+                " from pg_stat_xact_user_tables s where s.relname = 'delayed_queue'"
+            )
+        else:
+            read = sum(
+                int(count)
+                for name, count in look.rows("show session status like 'Handler_read%'")
+                if name in ("Handler_read_next", "Handler_read_rnd_next", "Handler_read_prev")
+            )
+    mail, later = seen.kind("mail"), seen.kind("later")
+    assert mail is not None
+    assert later is not None
+    assert (mail.ready, mail.is_more) == (AT_MOST, True)
+    assert (later.scheduled, later.is_more) == (AT_MOST, True)
+    assert 0 < read < MANY
+
+
+def test_it_can_write_nothing(harness: Harness, queue: Session) -> None:
+    queue.push("mail", "a")
+    with open_look(harness.url) as look:
+        refused = False
+        try:
+            look.run("delete from delayed_queue")
+        except Exception:
+            refused = True
+    assert refused
+    assert len(queue.peek("mail")) == 1

@@ -1,0 +1,190 @@
+"""Where a scan begins once one from the start has become slow: what lies behind the cursor is found in time.
+
+The queue's clock stands still; start_at, marks_at and turn_at of a cursor are those of _queue_ticks, the real
+ones.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conformance.steps import SECOND, keys
+
+if TYPE_CHECKING:
+    from tests.conformance.harness import Clock, Session
+
+pytestmark = pytest.mark.servers("mariadb", "mysql")
+
+HOUR = 3600 * SECOND
+
+
+def ticks(session: Session) -> int:
+    session.execute("call _queue_ticks(@ticks)")
+    return session.execute("select @ticks")[0][0]
+
+
+def path(session: Session) -> str:
+    return session.execute("select concat('$.k', hex(concat(database(), '.mail')))")[0][0]
+
+
+def keep_cursor(session: Session, *lanes: tuple[int, int], start: int = HOUR, look: int = HOUR) -> None:
+    """Let a session keep a cursor, as after slow scans.
+
+    Args:
+        session: it.
+        *lanes: ranks and the places where their scans begin, those of their marks are 3 s earlier.
+        start: when it looks from the start next, in microseconds from now.
+        look: when it looks from the marks next.
+    """
+    session.execute(
+        "set @pyqueue_cursors = json_set('{}', %s, json_extract(%s, '$'))",
+        [path(session), json.dumps(made(session, *lanes, start=start, look=look))],
+    )
+
+
+def made(session: Session, *lanes: tuple[int, int], start: int = HOUR, look: int = HOUR) -> dict[str, Any]:
+    """Return such a cursor, see _queue_take."""
+    now = ticks(session)
+    due = max(place for _, place in lanes)
+    return {
+        "start_at": now + start,
+        "marks_at": now + look,
+        "turn_at": now + SECOND,
+        "took": 100,
+        "due": due,
+        "due_newer": due - 3 * SECOND,
+        "due_older": due - 3 * SECOND,
+        "lanes": [
+            {"rank": rank, "place": place, "newer": place - 3 * SECOND, "older": place - 3 * SECOND}
+            for rank, place in lanes
+        ],
+    }
+
+
+def cursor(session: Session) -> Any:
+    found = session.execute("select json_extract(@pyqueue_cursors, %s)", [path(session)])
+    return json.loads(found[0][0] or "null")
+
+
+def place(session: Session) -> int:
+    """Return the place of the first lane of its cursor."""
+    return cursor(session)["lanes"][0]["place"]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_scan_begins_at_the_cursor_and_moves_it(queue: Session, clock: Clock, most: int) -> None:
+    for second in range(3):
+        queue.push("mail", f"k{second}", scheduled_at=clock.now - (10 - second) * SECOND)
+    keep_cursor(queue, (0, clock.now - 9 * SECOND))
+    assert keys(queue.reserve("mail", None, most)) == ["k1", "k2"][:most]
+    assert place(queue) == clock.now - (10 - most) * SECOND
+
+
+@pytest.mark.parametrize(("look", "start"), [(HOUR, -1), (-1, HOUR)])
+def test_what_lies_behind_the_cursor_is_found_by_the_next_look(
+    queue: Session, clock: Clock, look: int, start: int
+) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 2 * SECOND)
+    queue.push("mail", "new")
+    keep_cursor(queue, (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["new"]
+    keep_cursor(queue, (0, clock.now), look=look, start=start)
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+def test_where_nothing_is_ahead_the_start_is_looked_at(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
+    keep_cursor(queue, (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+def test_an_expired_hold_behind_the_cursor_is_found_from_the_start(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "dropped", scheduled_at=clock.now - 60 * SECOND)
+    queue.reserve("mail", timeout_seconds=10)
+    clock.advance(11)
+    queue.push("mail", "new")
+    keep_cursor(queue, (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["new"]
+    keep_cursor(queue, (0, clock.now), start=-1)
+    assert keys(queue.reserve("mail")) == ["dropped"]
+
+
+@pytest.mark.parametrize("priority", [7, 3, 0, -5])
+def test_every_priority_is_seen_with_a_lane_or_without(queue: Session, clock: Clock, priority: int) -> None:
+    queue.push("mail", "other", priority=priority)
+    keep_cursor(queue, (-3, clock.now), (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["other"]
+
+
+def test_priorities_keep_their_order_with_a_cursor(queue: Session, clock: Clock) -> None:
+    for priority in (0, 5, 3, -2, 1):
+        queue.push("mail", f"p{priority}", priority=priority)
+    keep_cursor(queue, (-3, clock.now), (0, clock.now))
+    assert keys(queue.reserve("mail", None, 4)) == ["p5", "p3", "p1", "p0"]
+
+
+@pytest.mark.parametrize(("wait", "found"), [(SECOND, "new"), (-1, "urgent"), (HOUR, "urgent")])
+def test_a_higher_priority_is_looked_for_again_when_the_last_look_said(
+    queue: Session, clock: Clock, wait: int, found: str
+) -> None:
+    queue.reserve("mail")  # the first call of a session looks for all
+    queue.push("mail", "new")
+    queue.push("mail", "urgent", priority=5)
+    keep_cursor(queue, (0, clock.now - SECOND))
+    again = [path(queue), ticks(queue) + wait]
+    queue.execute("set @pyqueue_ahead_of = %s, @pyqueue_ahead_at = %s", again)
+    assert keys(queue.reserve("mail")) == [found]
+
+
+def test_what_has_come_due_is_seen_before_the_cursor(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "delayed", delay_seconds=5)
+    clock.advance(6)
+    keep_cursor(queue, (0, clock.now + SECOND))
+    assert keys(queue.reserve("mail")) == ["delayed"]
+
+
+def test_a_cursor_of_a_clock_that_was_set_back_is_dropped(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "a", scheduled_at=clock.now - 60 * SECOND)
+    queue.push("mail", "b")
+    keep_cursor(queue, (0, clock.now))
+    of_the_future = [cursor(queue)["turn_at"], ticks(queue) + HOUR]
+    queue.execute("set @pyqueue_cursors = replace(@pyqueue_cursors, %s, %s)", of_the_future)
+    assert keys(queue.reserve("mail")) == ["a"]
+
+
+def test_two_databases_keep_their_cursors_apart(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
+    queue.push("mail", "new")
+    keep_cursor(queue, (0, clock.now))
+    queue.execute("set @pyqueue_cursors = replace(@pyqueue_cursors, %s, %s)", ['"k', '"kAA'])
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+def test_a_session_without_a_cursor_begins_at_that_of_another(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
+    queue.push("mail", "new")
+    shared = made(queue, (0, clock.now)) | {"took": 9000}
+    queue.execute(
+        "insert into queue_cursor (id, p_kind, fields) values (1, 'mail', %s)", [json.dumps(shared)]
+    )
+    assert keys(queue.reserve("mail")) == ["new"]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
+    queue: Session, clock: Clock, known: bool
+) -> None:
+    queue.push("mail", "a")
+    if known:
+        keep_cursor(queue, (0, clock.now))
+    else:
+        queue.execute("set @pyqueue_cursors = '{}'")
+    queue.execute(
+        "call _queue_keep_cursor('mail', %s, json_extract(@pyqueue_cursors, %s), 'start', %s, 60000000, 100,"
+        " null, %s)",
+        [path(queue), path(queue), ticks(queue), clock.now],
+    )
+    assert not cursor(queue)

@@ -1,0 +1,113 @@
+"""What a batch may take of which kinds, and what is said of the backlog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql.types import StringType, StructType
+
+from pyqueue_sql.errors import InvalidOption
+from pyqueue_sql.spark.options import READ, READ_STREAM, parse
+from pyqueue_sql.spark.stream import MOST, StreamReader, shares
+from tests.spark.test_read import read
+from tests.spark.test_stream import run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tests.conformance.harness import Session
+
+KEYS = StructType().add("p_key", StringType())
+
+
+def taken(found: list[Any]) -> list[dict[str, int]]:
+    """Return how many messages of which kind each task takes."""
+    return [
+        {kind: sum(one.most for one in takes if one.kind == kind) for kind in {one.kind for one in takes}}
+        for takes in found
+    ]
+
+
+def test_tasks_and_kinds_share_what_a_batch_may_have() -> None:
+    assert taken(shares(["a"], 7, 3, 0)) == [{"a": 3}, {"a": 2}, {"a": 2}]
+    assert taken(shares(["a", "b"], 7, 3, 0)) == [{"a": 3}, {"b": 2}, {"a": 2}]
+    assert taken(shares(["a", "b", "c"], 7, 2, 0)) == [{"a": 3, "c": 2}, {"b": 2}]
+    # where there is less than a message for each, they take turns
+    assert [taken(shares(["a", "b", "c"], 1, 2, turn))[0] for turn in range(3)] == [
+        {"a": 1},
+        {"b": 1},
+        {"c": 1},
+    ]
+    [(first, second, third)] = shares(["a"], 2 * MOST + 1, 1, 0)
+    assert [(one.most, one.follows) for one in (first, second, third)] == [
+        (MOST, False),
+        (MOST, True),
+        (1, True),
+    ]
+    assert (second.number, third.number) == (first.number + 1, first.number + 2)
+    assert shares([], 7, 2, 0) == [(), ()]
+
+
+def test_kinds_are_named_in_one_way() -> None:
+    assert parse({"url": "u", "kinds": "a, b,a"}, READ_STREAM).kinds == ("a", "b")
+    for given, way, why in (
+        ({}, READ_STREAM, '"kind", "kinds" or "kind_pattern" must say'),
+        ({"kind": "a", "kinds": "b"}, READ_STREAM, "one of them"),
+        ({"kind": "a", "kindPattern": "b", "look": "peek"}, READ, "one of them"),
+        ({"kinds": "a,,b"}, READ_STREAM, "must be kinds of 1 to 100 characters"),
+        ({"kind_pattern": "("}, READ_STREAM, "must be a regular expression"),
+    ):
+        with pytest.raises(InvalidOption, match=why):
+            parse({"url": "u", **given}, way)
+
+
+def test_a_kind_that_nobody_has_used_is_warned_of(
+    queue: Session, where: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.push("mail", "k", 1)
+    queue.pop("mail", 1)
+    for kind in ("mail", "mial"):
+        reader = StreamReader(parse({**where, "kind": kind}, READ_STREAM), KEYS)
+        start = reader.initialOffset()
+        assert [reader.latestOffset(start) for _ in range(2)] == [start, start]
+        reader.stop()
+    warned = [one.getMessage() for one in caplog.records]
+    assert warned == ['kind "mial": nobody has ever used it; is it spelt right?']
+
+
+@pytest.mark.core("postgresql")
+def test_several_kinds_are_read_in_batches_of_a_limit_with_their_backlog(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    for kind in ("mail.in", "mail.out", "post"):
+        queue.push_many(kind, [{"key": f"k{n}", "payload": n} for n in range(6)])
+    queue.push("mail.in", "later", 1, delay_seconds=3600)
+    seen: list[list[tuple[str, str]]] = []
+
+    def work(frame: DataFrame, _: int) -> None:
+        seen.append([(one.p_kind, one.p_key) for one in frame.select("p_kind", "p_key").collect()])
+
+    options = {"kind_pattern": r"mail\..*", "maxMessagesPerTrigger": "5", "backlog": "true"}
+    writer = (
+        stream_of(spark, where, **options)
+        .writeStream.foreachBatch(work)
+        .option("checkpointLocation", f"{folder}/1")
+    )
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    assert [len(one) for one in seen] == [5, 5, 2]
+    expected = {(kind, f"k{n}") for kind in ("mail.in", "mail.out") for n in range(6)}
+    assert {one for batch in seen for one in batch} == expected
+    told = [one["sources"][0]["latestOffset"] for one in query.recentProgress]
+    assert '"ready": 12, "waiting": 1' in str(told[0])
+    found = read(spark, where, "peek", kinds="mail.in,post").select("p_kind", "p_key").collect()
+    assert {one.p_kind for one in found} == {"mail.in", "post"}
+    assert len(found) == 7
+    assert read(spark, where, "peek", kind_pattern="p.*").count() == 6
+    run(stream_of(spark, where, kinds="post,none"), f"{folder}/2", work)
+    assert sorted(seen[3]) == [("post", f"k{n}") for n in range(6)]
+
+
+def stream_of(spark: SparkSession, where: dict[str, str], **options: str) -> DataFrame:
+    return spark.readStream.format("pyqueue").options(**where, **options).load()

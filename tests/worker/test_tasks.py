@@ -1,0 +1,207 @@
+"""Tasks: what a decorator says of its kind, pushes by a handler's own name, results, and cron."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from pyqueue_sql import AsyncQueue, EndedBadly, Message, NotKept, wait_for_result
+from pyqueue_sql.worker import Handlers, Move, Reject
+from tests.worker.helpers import until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conformance.harness import Harness, Session
+    from tests.worker.helpers import Workers
+
+imported = Handlers()
+
+
+@dataclass
+class Order:
+    number: int
+    due: date
+
+
+@imported.task("imported", max_attempts=3)
+def place(order: Order) -> None:
+    """Of a module, so that another process can import it."""
+
+
+def test_settings_of_the_decorator_are_those_of_the_kind(queue: Session, workers: Workers) -> None:
+    handlers = Handlers()
+
+    @handlers.task("mail", max_attempts=2, backoff_seconds=0, timeout_seconds=77, dead_letter_kind="morgue")
+    def send(text: str) -> None:
+        raise LookupError(text)
+
+    queue.define("mail", rate_per_second=1000)
+    send.push(queue, "hello", "a")
+    workers.drain(handlers)
+    kind = queue.define("mail")
+    assert (kind.max_attempts, kind.backoff_seconds, kind.timeout_seconds) == (2, 0, 77)
+    assert kind.rate_per_second == 1000, "what the decorator doesn't name stays"
+    until(lambda: not queue.peek("mail") or workers.drain(handlers))
+    [dead] = queue.peek("morgue")
+    assert [error["attempt"] for error in dead.errors] == [1, 2]
+
+
+def test_a_push_by_the_handlers_own_name(queue: Session, workers: Workers) -> None:
+    handlers, seen = Handlers(), list[Order | bytes]()
+
+    @handlers.task("orders", order_key=lambda order: str(order.number))
+    def place_it(order: Order) -> None:
+        seen.append(order)
+
+    @handlers.task("scans")
+    def scan(page: bytes) -> None:
+        seen.append(page)
+
+    first, second = Order(1, date(2026, 2, 3)), Order(1, date(2026, 2, 4))
+    assert place_it.push(queue, first, "a").outcome == "created"
+    assert place_it.push(queue, first, "a").outcome == "ignored"
+    place_it.push(queue, second, "b", priority=5)
+    assert [one.state for one in queue.peek("orders")] == ["ready", "waiting"]
+    scan.push(queue, b"\x00\xff")
+    workers.drain(handlers)
+    assert sorted(seen, key=str) == sorted([first, second, b"\x00\xff"], key=str)
+    place_it(first)
+    assert seen[-1] is first
+    with pytest.raises(TypeError, match="object can't become JSON"):
+        place.push(queue, object())  # pyright: ignore -- that is what the types are for
+
+
+def test_what_a_handler_returns_is_the_result(queue: Session, workers: Workers) -> None:
+    handlers = Handlers()
+
+    @handlers.task("sums", keep_result=True)
+    def add(numbers: list[int]) -> int | None:
+        return sum(numbers) or None
+
+    @handlers.task("dates", keep_result=True)
+    async def tomorrow(order: Order) -> Order:
+        return Order(order.number + 1, order.due)
+
+    @handlers.on("first")
+    def move(_: Message) -> Move:
+        return Move("sums")
+
+    @handlers.task("odd", keep_result=True, max_attempts=1)
+    def odd(_: int) -> object:
+        return object()
+
+    @handlers.on("bad")
+    def refuse(_: Message) -> None:
+        raise Reject("no such account")
+
+    queue.define("bad", history_seconds=60)
+    queue.define("first", history_seconds=60)
+    for key, numbers in (("a", [1, 2]), ("b", [1, 2]), ("c", [])):
+        add.push(queue, numbers, key)
+    tomorrow.push(queue, Order(7, date(2026, 2, 3)), "a")
+    queue.push("first", "m", [20, 22])
+    queue.push("bad", "a")
+    queue.push("unkept", "a")
+    odd.push(queue, 1, "a")
+    with workers.running(handlers):
+        assert [add.result(queue, key) for key in ("a", "b", "c")] == [3, 3, None]
+        assert tomorrow.result(queue, "a") == {"number": 8, "due": "2026-02-03"}
+        assert wait_for_result(queue, "first", "m") == 42
+        with pytest.raises(EndedBadly, match="bad a: dead, no such account"):
+            wait_for_result(queue, "bad", "a")
+        with pytest.raises(EndedBadly, match="odd a: dead, TypeError: object can't become JSON"):
+            odd.result(queue, "a")
+    queue.push("sums", "late", [1])
+    with pytest.raises(TimeoutError, match=r"sums late: not done within 0\.05 s"):
+        add.result(queue, "late", 0.05)
+    with pytest.raises(NotKept, match="history_seconds"):
+        wait_for_result(queue, "sums", "never")
+
+
+@pytest.mark.servers("postgresql")
+def test_results_over_an_async_queue(harness: Harness, queue: Session, workers: Workers) -> None:
+    handlers = Handlers()
+
+    @handlers.task("sums", keep_result=True)
+    def add(numbers: list[int]) -> int:
+        return sum(numbers)
+
+    async def ask() -> Any:
+        async with await psycopg.AsyncConnection.connect(harness.url, autocommit=True) as connection:
+            async_queue = AsyncQueue(connection)
+            pushed = await add.push(async_queue, [1, 2])
+            return await add.result_async(async_queue, pushed.key)
+
+    with workers.running(handlers):
+        assert asyncio.run(ask()) == 3
+    assert queue.peek("sums") == []
+
+
+def test_cron_of_the_decorator_is_a_schedule_that_a_start_leaves_alone(
+    queue: Session, workers: Workers
+) -> None:
+    def started(cron: str, seen: list[None]) -> None:
+        handlers = Handlers()
+
+        @handlers.task("nightly", cron=cron, time_zone="+02:00")
+        def report(nothing: None) -> None:
+            seen.append(nothing)
+
+        assert report.kind == "nightly"
+        workers.drain(handlers)
+
+    seen: list[None] = []
+    started("0 3 * * *", seen)
+    [first] = queue.schedules()
+    assert (first.name, first.kind, first.rule["cron"], first.rule["time_zone"]) == (
+        "nightly", "nightly", "0 3 * * *", "+02:00",
+    )  # fmt: skip
+    queue.schedule("nightly", "nightly", None, cron="0 3 * * *", time_zone="+02:00", catch_up="skip")
+    started("0 3 * * *", seen)
+    assert queue.schedules()[0].catch_up == "skip", "what is there as it should be is left alone"
+    started("0 4 * * *", seen)
+    assert [one.rule["cron"] for one in queue.schedules()] == ["0 4 * * *"]
+    queue.push("nightly", "now")
+    started("0 4 * * *", seen)
+    assert seen == [None]
+
+
+def test_what_the_database_refuses_of_it_is_in_the_log(
+    queue: Session, workers: Workers, caplog: pytest.LogCaptureFixture
+) -> None:
+    handlers, seen = Handlers(), list[int]()
+
+    @handlers.task("mail", cron="at noon")
+    def send(number: int) -> None:
+        seen.append(number)
+
+    send.push(queue, 1)
+    workers.drain(handlers)
+    assert seen == [1]
+    assert "mail is left as it is: " in caplog.text
+    assert "at noon" in caplog.text
+
+
+def test_another_process_imports_a_task() -> None:
+    copy: Handlers = pickle.loads(pickle.dumps(imported))
+    assert copy["imported"].function is place.function
+    assert copy["imported"].settings == {"max_attempts": 3}
+    assert pickle.loads(pickle.dumps(place)) is place
+
+
+def test_what_a_decorator_refuses() -> None:
+    handlers = Handlers()
+    refused: list[Callable[[], Any]] = [
+        lambda: handlers.task("mail", time_zone="UTC")(place.function),
+        lambda: handlers.task("mail", concurrency=0)(place.function),
+    ]
+    for one in refused:
+        with pytest.raises(ValueError, match=r"time_zone UTC|concurrency 0"):
+            one()
