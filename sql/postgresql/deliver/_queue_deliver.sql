@@ -27,23 +27,19 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
+        if v_slotted or in_where is not null or v_take.expired > 0 then -- of several looks
+            v_take.tids := array(
+                select q.ctid from delayed_queue q where q.ctid = any (v_take.tids) order by -q.priority::integer, q.ready_at, q.entry);
+        end if;
         if v_ends then
             if not v_slotted and _queue_blocked(v_take.tids) <> '{}' then
                 v_slotted := true; -- that way knows how to look further
                 continue;
             end if;
-            if in_kind.log_seconds > 0 then
-                perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
-                    array_agg(q.entry order by q.entry), 'popped', null, in_now)
-                from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
-                    and q.attempts < coalesce(q.max_attempts, v_most)
-                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
-            end if;
             return query
                 with d as (
-                    delete from delayed_queue q
-                    where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    delete from delayed_queue q using unnest(v_take.tids) t (tid)
+                    where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
                         and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                     returning q.*, case when v_keeps then q end as message),
@@ -52,7 +48,9 @@ begin
                     select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
                     having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance( -- all of them are deleted by now
                         array_agg(d.p_kind) filter (where d.order_key is not null),
-                        array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end),
+                        array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end
+                        and case when in_kind.log_seconds > 0 then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
+                            array_agg(d.entry order by d.entry), 'popped', null, in_now) is not null else true end),
                 h as (
                     insert into queue_history
                     select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
@@ -65,7 +63,7 @@ begin
                     on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
                 select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
                     d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
-                from d order by -d.priority::integer, d.ready_at, d.entry;
+                from d;
         else
             if v_take.slow then
                 insert into queue_hold (p_kind, until, entries)
@@ -73,18 +71,16 @@ begin
                 having count(*) > 0;
             end if;
             return query
-                with u as (
-                    update delayed_queue q
-                    set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
-                        secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                    where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
-                        and q.attempts < coalesce(q.max_attempts, v_most)
-                        and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
-                    returning q.*)
-                select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
-                    u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-                    u.entry || '-' || encode(u.secret, 'hex'), u.errors
-                from u order by -u.priority::integer, u.ready_at, u.entry;
+                update delayed_queue q
+                set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
+                    secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
+                from unnest(v_take.tids) t (tid)
+                where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    and q.attempts < coalesce(q.max_attempts, v_most)
+                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
+                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+                    q.entry || '-' || encode(q.secret, 'hex'), q.errors;
         end if;
         get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_take.tids) and exists (
