@@ -177,7 +177,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir turns/_queue_with_next.sql
 \ir turns/_queue_lock_lines.sql
 \ir turns/_queue_blocked.sql
-\ir turns/_queue_push_ordered.sql
 \ir turns/_queue_slot_ready.sql
 \ir turns/_queue_slot_take.sql
 \ir turns/_queue_take_slotted.sql

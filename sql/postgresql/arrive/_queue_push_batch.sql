@@ -1,28 +1,29 @@
 -- calls: _queue_batch_pushed, _queue_line, _queue_message, _queue_order_key, _queue_push_options, _queue_route,
 --     _queue_semaphores, _queue_take_back
 -- changes: delayed_queue
-create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
+create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint, in_sorted boolean)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
-    v_route constant jsonb := _queue_route(in_options, null::jsonb);
-    v_order constant text := _queue_order_key(in_options, null::jsonb);
+    v_route jsonb;
+    v_order text;
+    v_semaphores text[];
     v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
-    v_semaphores constant text[] := _queue_semaphores(in_options, null::jsonb);
-    v_since bigint;
-    v_filter boolean;
-    v_logs boolean;
+    v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
-    from queue_kind k where k.p_kind = in_kind;
+    if in_options is not null then
+        v_route := _queue_route(in_options, null::jsonb);
+        v_order := _queue_order_key(in_options, null::jsonb);
+        v_semaphores := _queue_semaphores(in_options, null::jsonb);
+    end if;
     if v_order is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
-        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
+        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
         from jsonb_array_elements(in_messages) m (message),
             lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key' else v_order end) o (order_key)
         where o.order_key is not null;
@@ -46,37 +47,35 @@ begin
             _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
             _queue_semaphores(in_options, e.message)
         from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
-    f as materialized (
-        select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits, semaphores)
-        select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
-            f.max_attempts, case when f.scheduled_at <= in_now and num_nonnulls(f.waits, f.semaphores) = 0 then f.scheduled_at end,
-            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits,
-            f.semaphores
-        from f
+        select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at, in_now, m.attempts,
+            m.max_attempts, case when m.scheduled_at <= in_now and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end,
+            case when m.scheduled_at > in_now and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
+            m.semaphores
+        from m
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
-            select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
-        order by f.p_key
+            select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since, true)
+        order by case when in_sorted then m.p_key end, m.n
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.p_key, q.entry)
+        returning q.entry)
     select array_agg(m.p_key order by m.n), array_agg(i.entry order by m.n) into v_keys, v_entries
-    from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
+    from m left join i on i.entry = m.entry;
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_more or v_filter or v_logs or in_options ?| '{group,order_key,semaphores}' then
-        perform _queue_batch_pushed(in_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
+    if v_more or in_kind.filter_index or in_kind.log_seconds > 0 or in_options ?| '{group,order_key,semaphores}' then
+        perform _queue_batch_pushed(in_kind.p_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
         from unnest(v_keys, v_entries) r (p_key, entry);
 end $$;
 
-comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
-$$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
-in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean) is
+$$Puts many messages into a kind in one statement; a key that is taken is ignored.
+in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call. in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;

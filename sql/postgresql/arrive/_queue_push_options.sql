@@ -4,10 +4,17 @@ create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
     out on_duplicate text) language plpgsql as $$
 begin
+    in_options := nullif(in_options, 'null');
     perform _queue_check_options(in_options,
         '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key, semaphores}'::text[], 'options');
-    scheduled_at := _queue_schedule(in_options, in_now);
-    priority := coalesce(_queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint), 0);
+    scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now) else in_now end;
+    priority := case when in_options ? 'priority' then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) else 0 end;
+    priority := coalesce(priority, 0);
+    attempts := 0;
+    on_duplicate := 'ignore';
+    if (in_options - '{delay_seconds,scheduled_at,priority}'::text[] <> '{}') is not true then
+        return;
+    end if;
     headers := _queue_check_headers(in_options -> 'headers', 'headers');
     attempts := coalesce(_queue_integer(in_options, 'attempts', 0::bigint, 1000000000::bigint), 0);
     max_attempts := _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint);

@@ -10,8 +10,12 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_kind constant queue_kind := _queue_settings(in_kind);
-    v_since constant bigint := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
+    v_kind queue_kind;
+    v_since bigint;
+    v_before constant text := current_setting('lock_timeout');
+    v_ignores boolean;
+    v_ordered boolean;
+    v_quick boolean;
     v_keys text[];
     v_outcomes text[];
     v_message record;
@@ -20,26 +24,38 @@ declare
     v_entries bigint[];
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
-    perform _queue_check_kind(in_kind, 95, 'kind');
-    perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}')
-    where jsonb_typeof(in_messages) <> 'array';
+    if (char_length(in_kind) between 1 and 95) is not true then
+        perform _queue_check_kind(in_kind, 95, 'kind');
+    elsif jsonb_typeof(in_messages) <> 'array' then
+        perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}');
+    end if;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    v_kind.p_kind := in_kind;
+    v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
         perform _queue_check_fit(v_kind.payload_shape, coalesce(m.message -> 'payload', 'null'), 'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
-    if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
-        if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-            return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
-            return;
-        end if;
-        return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
+    v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate';
+    v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
+    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1;
+    if v_ignores and not v_ordered and not v_quick then
+        return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, true) b;
         perform _queue_wake(in_kind, null);
         return;
     end if;
     for v_try in 1 .. 2147483647 loop
         begin
+            if v_quick then -- in the order of delivery, in which nobody may be waited for
+                perform set_config('lock_timeout', '10', true);
+            end if;
+            if v_ignores then
+                return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, not v_quick) b;
+                perform case when v_quick then set_config('lock_timeout', v_before, true) end, _queue_wake(in_kind, null);
+                return;
+            end if;
             perform _queue_lock_batch(in_kind, in_messages, in_options);
             for v_message in
                 select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
@@ -78,8 +94,9 @@ begin
                 case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
+        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then -- all that it did and locked is undone: again
+            if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise; end if;
+            v_quick := false;
         end;
     end loop;
 end $$;
