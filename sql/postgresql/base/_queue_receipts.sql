@@ -16,8 +16,8 @@ begin
     select coalesce(array_agg(s.entry), '{}'), coalesce(array_agg(s.secret), '{}'), coalesce(array_agg(s.n), '{}')
     into entries, secrets, places
     from (
-        select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, min(e.n) as n
-        from unnest(receipts) with ordinality e (receipt, n) group by 1, 2 order by 1, 2) s;
+        select distinct on (1, 2) left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, e.n
+        from unnest(receipts) with ordinality e (receipt, n) order by 1, 2, 3) s;
 end $$;
 
 comment on function _queue_receipts(jsonb) is
