@@ -87,10 +87,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir arrive/_queue_key.sql
 \ir arrive/_queue_put_onto.sql
 \ir arrive/_queue_put.sql
-\ir arrive/_queue_lock_batch.sql
 \ir arrive/_queue_put_pending.sql
 \ir arrive/_queue_push.sql
-\ir arrive/_queue_batch_pushed.sql
 \ir arrive/_queue_push_batch.sql
 \ir arrive/queue_push.sql
 \ir arrive/queue_push_bytes.sql
@@ -115,7 +113,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir cursor/_queue_cursor_name.sql
 \ir cursor/_queue_shared_cursor.sql
 \ir cursor/_queue_look_back.sql
-\ir cursor/_queue_look_aside.sql
 \ir cursor/_queue_keep_cursor.sql
 
 -- wake
@@ -268,6 +265,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir staging/_queue_stream_trim.sql
 \ir staging/_queue_stream_fail.sql
 \ir staging/_queue_landed.sql
+\ir staging/_queue_put_landed.sql
 \ir staging/_queue_take_in.sql
 \ir staging/_queue_take_left.sql
 \ir staging/queue_stage_begin.sql

@@ -408,8 +408,8 @@ begin
     select coalesce(array_agg(s.entry), '{}'), coalesce(array_agg(s.secret), '{}'), coalesce(array_agg(s.n), '{}')
     into entries, secrets, places
     from (
-        select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, min(e.n) as n
-        from unnest(receipts) with ordinality e (receipt, n) group by 1, 2 order by 1, 2) s;
+        select distinct on (1, 2) left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, e.n
+        from unnest(receipts) with ordinality e (receipt, n) order by 1, 2, 3) s;
 end $$;
 --;
 comment on function _queue_receipts(jsonb) is
@@ -643,10 +643,16 @@ create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
     out on_duplicate text) language plpgsql as $$
 begin
+    in_options := nullif(in_options, 'null');
     perform _queue_check_options(in_options,
         '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key, semaphores}'::text[], 'options');
-    scheduled_at := _queue_schedule(in_options, in_now);
-    priority := coalesce(_queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint), 0);
+    scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now) else in_now end;
+    priority := coalesce(case when in_options ? 'priority' then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) end, 0);
+    attempts := 0;
+    on_duplicate := 'ignore';
+    if (in_options - '{delay_seconds,scheduled_at,priority}'::text[] <> '{}') is not true then
+        return;
+    end if;
     headers := _queue_check_headers(in_options -> 'headers', 'headers');
     attempts := coalesce(_queue_integer(in_options, 'attempts', 0::bigint, 1000000000::bigint), 0);
     max_attempts := _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint);
@@ -815,27 +821,6 @@ other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.$$;
 --;
--- calls: _queue_line, _queue_order_key
-create or replace function _queue_lock_batch(in_kind text, in_messages jsonb, in_options jsonb) returns void language plpgsql as $$
-begin
-    if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-        perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true, false)
-        from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
-    end if;
-    -- rows are locked in the order of their entries everywhere
-    perform q.entry from delayed_queue q
-    where q.entry = any (array(
-        select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
-            select o.entry from delayed_queue o where o.p_kind = in_kind and o.p_key = m.message ->> 'key' offset 0) k
-        where jsonb_typeof(m.message) = 'object'))
-    order by q.entry + 0 for update; -- + 0: ADR 13
-end $$;
---;
-comment on function _queue_lock_batch(text, jsonb, jsonb) is
-$$Locks what a batch with on_duplicate may change, and the lines of its order keys.
-in_kind, in_messages, in_options: as in queue_push_many.
-Locks: the messages whose keys are taken, and as _queue_line, in the order of their entries.$$;
---;
 -- calls: _queue_follow, _queue_index, _queue_log_put, _queue_newest, _queue_put
 -- changes: delayed_queue
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
@@ -953,65 +938,30 @@ $$Puts one message, whose payload is checked already but for payload_shape: queu
 in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the errors and the locks are those of
 queue_push.$$;
 --;
--- calls: _queue_enrol, _queue_index, _queue_line_up, _queue_log, _queue_slot_settle, _queue_stand
-create or replace function _queue_batch_pushed(in_kind text, in_messages jsonb, in_options jsonb, in_entries bigint[], in_late bigint[],
-    in_heads jsonb, in_now bigint) returns void language plpgsql as $$
-declare
-    v_groups text[];
-    v_members bigint[];
-begin
-    if in_heads is not null then
-        perform _queue_stand(array_agg(in_entries[m.n]), array_agg(o.order_key))
-        from jsonb_array_elements(in_messages) with ordinality m (message, n),
-            lateral (select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
-        where o.order_key is not null and not in_heads ? o.order_key and in_entries[m.n] <> all (in_late);
-    end if;
-    perform _queue_index(array_remove(in_entries, null));
-    if in_options ? 'group' or in_messages @? '$[*].group' then
-        select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(in_entries[m.n]) into v_groups, v_members
-        from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        where in_entries[m.n] <> all (in_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
-        perform _queue_enrol(v_groups, v_members);
-    end if;
-    if in_options ? 'semaphores' or in_messages @? '$[*].semaphores' then
-        perform _queue_slot_settle(null::bigint[], _queue_line_up(in_entries), true, in_now);
-    end if;
-    perform _queue_log(in_entries, 'pushed', in_now);
-end $$;
---;
-comment on function _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint) is
-$$What a batch that was put in is part of: lines of order keys, the index of filters, groups, lines for semaphores and the log.
-in_kind, in_messages, in_options: as in queue_push_many. in_entries: their entries, NULL for those that were ignored. in_late: of these, those
-that went again for dedup_seconds. in_heads: the order keys that somebody is first of, see _queue_line; NULL: the batch has none. in_now:
-the time of the call.
-Errors: PQ004 for a group that has finished; PQ00A where the batch has to be made again.
-Locks: as _queue_stand, _queue_enrol and _queue_slot_settle.$$;
---;
--- calls: _queue_batch_pushed, _queue_line, _queue_message, _queue_order_key, _queue_push_options, _queue_route,
---     _queue_semaphores, _queue_take_back
+-- calls: _queue_enrol, _queue_index, _queue_line, _queue_line_up, _queue_log, _queue_message, _queue_order_key,
+--     _queue_push_options, _queue_route, _queue_semaphores, _queue_slot_settle, _queue_stand, _queue_take_back
 -- changes: delayed_queue
-create or replace function _queue_push_batch(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
+create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint, in_sorted boolean)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
-    v_route constant jsonb := _queue_route(in_options, null::jsonb);
-    v_order constant text := _queue_order_key(in_options, null::jsonb);
+    v_route jsonb; v_order text; v_semaphores text[];
     v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
-    v_semaphores constant text[] := _queue_semaphores(in_options, null::jsonb);
-    v_since bigint;
-    v_filter boolean;
-    v_logs boolean;
+    v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
 begin
     v_default := _queue_push_options(in_options, in_now);
-    select in_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.filter_index, k.log_seconds > 0 into v_since, v_filter, v_logs
-    from queue_kind k where k.p_kind = in_kind;
+    if in_options is not null then
+        v_route := _queue_route(in_options, null::jsonb);
+        v_order := _queue_order_key(in_options, null::jsonb);
+        v_semaphores := _queue_semaphores(in_options, null::jsonb);
+    end if;
     if v_order is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
-        select _queue_line(in_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
+        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
         from jsonb_array_elements(in_messages) m (message),
             lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key' else v_order end) o (order_key)
         where o.order_key is not null;
@@ -1035,37 +985,52 @@ begin
             _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
             _queue_semaphores(in_options, e.message)
         from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
-    f as materialized (
-        select distinct on (m.p_key) m.* from m order by m.p_key, m.n),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits, semaphores)
-        select f.entry, in_kind, f.p_key, f.payload, f.headers, f.priority, f.scheduled_at, f.scheduled_at, in_now, f.attempts,
-            f.max_attempts, case when f.scheduled_at <= in_now and num_nonnulls(f.waits, f.semaphores) = 0 then f.scheduled_at end,
-            case when f.scheduled_at > in_now and f.waits is null then f.scheduled_at end, f.route, case when f.waits then f.order_key end, f.waits,
-            f.semaphores
-        from f
+        select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at, in_now, m.attempts,
+            m.max_attempts, case when m.scheduled_at <= in_now and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end,
+            case when m.scheduled_at > in_now and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
+            m.semaphores
+        from m
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
-            select r.ended_at from queue_dedup r where r.p_kind = in_kind and r.p_key = f.p_key) <= v_since, true)
-        order by f.p_key
+            select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since, true)
+        order by case when in_sorted then m.p_key end, m.n
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.p_key, q.entry)
+        returning q.entry)
     select array_agg(m.p_key order by m.n), array_agg(i.entry order by m.n) into v_keys, v_entries
-    from m left join f on f.n = m.n left join i on i.p_key = f.p_key;
+    from m left join i on i.entry = m.entry;
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_more or v_filter or v_logs or in_options ?| '{group,order_key,semaphores}' then
-        perform _queue_batch_pushed(in_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
+    if v_heads is not null then
+        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n),
+            lateral (select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
+        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
+    end if;
+    if in_kind.filter_index then
+        perform _queue_index(array_remove(v_entries, null));
+    end if;
+    if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
+        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n)
+        where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+    end if;
+    if v_semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
+        perform _queue_slot_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
+    end if;
+    if in_kind.log_seconds > 0 then
+        perform _queue_log(v_entries, 'pushed', in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
         from unnest(v_keys, v_entries) r (p_key, entry);
 end $$;
 --;
-comment on function _queue_push_batch(text, jsonb, jsonb, bigint) is
-$$Puts many messages into a kind in one statement, keys in order; a key that is taken is ignored.
-in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean) is
+$$Puts many messages into a kind in one statement; a key that is taken is ignored.
+in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call. in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;
@@ -1167,9 +1132,9 @@ $$Puts one message with a binary payload into a kind; it comes back byte for byt
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index_keys, _queue_is_remembered,
---     _queue_lock_batch, _queue_log_batch, _queue_message, _queue_push_batch, _queue_push_ordered, _queue_put,
---     _queue_put_onto, _queue_route, _queue_semaphores, _queue_settings, _queue_slot_pushed, _queue_stand_batch,
---     _queue_take_back, _queue_wake, queue_now
+--     _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_push_batch, _queue_put,
+--     _queue_put_onto, _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_stand_batch, _queue_take_back,
+--     _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
@@ -1178,37 +1143,56 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_kind constant queue_kind := _queue_settings(in_kind);
-    v_since constant bigint := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
-    v_keys text[];
-    v_outcomes text[];
-    v_message record;
-    v_each record; v_put record;
+    v_kind queue_kind;
+    v_since bigint;
+    v_timeout constant text := current_setting('lock_timeout');
+    v_ignores boolean; v_ordered boolean; v_quick boolean;
+    v_keys text[]; v_outcomes text[];
+    v_message record; v_each record; v_put record;
     v_groups text[];
     v_entries bigint[];
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
-    perform _queue_check_kind(in_kind, 95, 'kind');
-    perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}')
-    where jsonb_typeof(in_messages) <> 'array';
+    if (char_length(in_kind) between 1 and 95) is not true then
+        perform _queue_check_kind(in_kind, 95, 'kind');
+    elsif jsonb_typeof(in_messages) <> 'array' then
+        perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}');
+    end if;
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    v_kind.p_kind := in_kind;
+    v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
         perform _queue_check_fit(v_kind.payload_shape, coalesce(m.message -> 'payload', 'null'), 'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
-    if coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate' then
-        if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-            return query select o.p_key, o.outcome from _queue_push_ordered(in_kind, in_messages, in_options, v_now) o;
-            return;
-        end if;
-        return query select b.p_key, b.outcome from _queue_push_batch(in_kind, in_messages, in_options, v_now) b;
+    v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate';
+    v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
+    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1;
+    if v_ignores and not v_ordered and not v_quick then
+        return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, true) b;
         perform _queue_wake(in_kind, null);
         return;
     end if;
     for v_try in 1 .. 2147483647 loop
         begin
-            perform _queue_lock_batch(in_kind, in_messages, in_options);
+            perform set_config('lock_timeout', '10', true) where v_quick; -- in the order of delivery, in which nobody may be waited for
+            if v_ignores then
+                return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, not v_quick) b;
+                perform case when v_quick then set_config('lock_timeout', v_timeout, true) end, _queue_wake(in_kind, null);
+                return;
+            end if;
+            if v_ordered then
+                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true, false)
+                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
+            end if;
+            perform q.entry from delayed_queue q
+            where q.entry = any (array(
+                select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
+                    select o.entry from delayed_queue o where o.p_kind = in_kind and o.p_key = m.message ->> 'key' offset 0) k
+                where jsonb_typeof(m.message) = 'object'))
+            order by q.entry + 0 for update; -- + 0: ADR 13
             for v_message in
                 select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
                 order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
@@ -1246,8 +1230,9 @@ begin
                 case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
+        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then -- all that it did and locked is undone: again
+            if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise; end if;
+            v_quick := false;
         end;
     end loop;
 end $$;
@@ -1262,7 +1247,9 @@ Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …
 and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
-their order, so that overlapping batches don't deadlock.$$;
+their order, so that overlapping batches don't deadlock.
+differs: a call that is the first to write in its transaction puts them in as they come, which is the order of delivery. Where it would wait
+for another for 10 ms, it undoes what it did and begins again in the order of the keys.$$;
 --;
 -- changes: delayed_queue
 create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_floor bigint, in_max integer)
@@ -1360,7 +1347,7 @@ last_entry, the place that they give, where one priority is in use and all are o
 of the index, so a priority that comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
--- calls: _queue_cursor_name, _queue_keep_cursor, _queue_look_aside, _queue_promote, _queue_scan,
+-- calls: _queue_cursor_name, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
 --     _queue_shared_cursor, _queue_ticks
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
@@ -1376,7 +1363,7 @@ declare
     v_first bigint;
     v_last bigint;
     v_entry bigint;
-    v_aside record;
+    v_back record;
 begin
     if v_text is null then
         v_cursor := _queue_shared_cursor(in_kind, in_now);
@@ -1397,12 +1384,19 @@ begin
         v_from := case when v_start < v_cursor.marks_at then 'cursor' else 'marks' end;
     end if;
     if slow and (v_from = 'marks' or v_start >= v_cursor.start_at) then
-        v_aside := _queue_look_aside(in_kind, in_now, in_max, v_start, v_cursor);
-        v_cursor := v_aside.moved;
+        -- what the scan from the cursor can't see: holds that have expired, and a step of the look back
+        if v_start >= v_cursor.marks_at then
+            select f.tids, f.low into tids, v_cursor.hold_from from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
+            expired := cardinality(tids);
+        end if;
+        if tids is null and v_start >= v_cursor.start_at then
+            v_back := _queue_look_back(in_kind, in_now, in_max, v_cursor);
+            tids := v_back.tids;
+            expired := v_back.expired;
+            v_cursor := v_back.moved;
+        end if;
         perform set_config(v_name, v_cursor::text, false);
-        if v_aside.tids is not null then
-            tids := v_aside.tids;
-            expired := v_aside.expired;
+        if tids is not null then
             return;
         end if;
         v_start := _queue_ticks();
@@ -1520,23 +1514,19 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
+        if v_slotted or in_where is not null or v_take.expired > 0 then -- of several looks
+            v_take.tids := array(
+                select q.ctid from delayed_queue q where q.ctid = any (v_take.tids) order by -q.priority::integer, q.ready_at, q.entry);
+        end if;
         if v_ends then
             if not v_slotted and _queue_blocked(v_take.tids) <> '{}' then
                 v_slotted := true; -- that way knows how to look further
                 continue;
             end if;
-            if in_kind.log_seconds > 0 then
-                perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
-                    array_agg(q.entry order by q.entry), 'popped', null, in_now)
-                from delayed_queue q
-                where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
-                    and q.attempts < coalesce(q.max_attempts, v_most)
-                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null);
-            end if;
             return query
                 with d as (
-                    delete from delayed_queue q
-                    where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    delete from delayed_queue q using unnest(v_take.tids) t (tid)
+                    where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
                         and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                     returning q.*, case when v_keeps then q end as message),
@@ -1545,7 +1535,9 @@ begin
                     select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
                     having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance( -- all of them are deleted by now
                         array_agg(d.p_kind) filter (where d.order_key is not null),
-                        array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end),
+                        array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end
+                        and case when in_kind.log_seconds > 0 then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
+                            array_agg(d.entry order by d.entry), 'popped', null, in_now) is not null else true end),
                 h as (
                     insert into queue_history
                     select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
@@ -1558,7 +1550,7 @@ begin
                     on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
                 select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
                     d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
-                from d order by -d.priority::integer, d.ready_at, d.entry;
+                from d;
         else
             if v_take.slow then
                 insert into queue_hold (p_kind, until, entries)
@@ -1566,18 +1558,16 @@ begin
                 having count(*) > 0;
             end if;
             return query
-                with u as (
-                    update delayed_queue q
-                    set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
-                        secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                    where q.ctid = any (v_take.tids) and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
-                        and q.attempts < coalesce(q.max_attempts, v_most)
-                        and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
-                    returning q.*)
-                select u.p_kind, u.p_key, u.payload, u.payload_bytes, u.headers, u.priority, u.scheduled_at,
-                    u.scheduled_at_initially, u.created_at, u.reserved_at, u.attempts, u.reserved_by,
-                    u.entry || '-' || encode(u.secret, 'hex'), u.errors
-                from u order by -u.priority::integer, u.ready_at, u.entry;
+                update delayed_queue q
+                set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
+                    secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
+                from unnest(v_take.tids) t (tid)
+                where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    and q.attempts < coalesce(q.max_attempts, v_most)
+                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
+                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+                    q.entry || '-' || encode(q.secret, 'hex'), q.errors;
         end if;
         get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_take.tids) and exists (
@@ -2169,33 +2159,6 @@ takes 2 to 10 ms; the next step comes when it has been 2% of the time that passe
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
 Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor as it is now.
 Locks: those messages; what others have locked is left out.$$;
---;
--- calls: _queue_find_expired, _queue_look_back
-create or replace function _queue_look_aside(in_kind text, in_now bigint, in_max integer, in_start bigint, in_cursor queue_cursor,
-    out tids tid[], out expired bigint, out moved queue_cursor) language plpgsql as $$
-declare
-    v_low bigint;
-    v_back record;
-begin
-    moved := in_cursor;
-    if in_start >= in_cursor.marks_at then
-        select f.tids, f.low into tids, v_low from _queue_find_expired(in_kind, in_cursor.hold_from, in_now, in_max) f;
-        moved.hold_from := v_low;
-        expired := cardinality(tids);
-    end if;
-    if tids is null and in_start >= in_cursor.start_at then
-        v_back := _queue_look_back(in_kind, in_now, in_max, moved);
-        tids := v_back.tids;
-        expired := v_back.expired;
-        moved := v_back.moved;
-    end if;
-end $$;
---;
-comment on function _queue_look_aside(text, bigint, integer, bigint, queue_cursor) is
-$$The looks at what the scan from the cursor can't see: holds that have expired, and a step of the look back.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_start: the real clock. in_cursor: the cursor.
-Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; moved, the cursor as it is now.
-Locks: the messages found; what others have locked is left out.$$;
 --;
 -- calls: _queue_forget_cursors, _queue_ticks
 -- changes: queue_cursor, queue_hold
@@ -3142,8 +3105,7 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_keeps constant boolean := exists (
-        select from queue_kind k where k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
+    v_keeps boolean;
     v_receipts record;
     v_outcomes text[];
     v_each text[];
@@ -3156,7 +3118,7 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) <> max(q.p_kind) as kinds, bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) or in_options is not null as each,
+    select min(q.p_kind) as first, max(q.p_kind) as last, bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) or in_options is not null as each,
         bool_or(q.order_key is not null) as ordered
     into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
     if v_done.each then
@@ -3167,46 +3129,59 @@ begin
         return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
         return;
     end if;
-    if v_done.kinds or v_done.ordered then
+    if v_done.first <> v_done.last or v_done.ordered then
         -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
         perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     end if;
-    with d as (
-        delete from delayed_queue q
-        using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry between r.entry and r.entry and q.secret = r.secret
-        returning r.place, q.p_kind, q.source_kind, case when v_keeps or q.pending is not null then q end as message, q.order_key),
-    c as (
-        insert into queue_count (p_kind, pushed, acked, reserved)
-        select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
-    h as (
-        insert into queue_history
-        select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e
-        where v_keeps),
-    m as (
-        insert into queue_dedup (p_kind, p_key, ended_at)
-        select d.p_kind, (d.message).p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-        where v_keeps order by 2, 1
-        on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-    select coalesce(array_agg(d.place), '{}') as places,
-        coalesce(array_agg(d.message) filter (where (d.message).pending is not null), '{}') as again,
-        array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
-        array_agg(d.p_kind) filter (where v_keeps) as kinds, array_agg((d.message).p_key) filter (where v_keeps) as keys,
-        array_agg((d.message).entry) filter (where v_keeps) as entries
-    into v_done from d;
+    v_keeps := exists (
+        select from queue_kind k where k.p_kind between v_done.first and v_done.last
+            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
+    if v_keeps then
+        with d as (
+            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+            where q.entry between r.entry and r.entry and q.secret = r.secret
+            returning r.place, q.p_kind, q.p_key, q.entry, q.source_kind, q.order_key, q as message),
+        c as (
+            insert into queue_count (p_kind, pushed, acked, reserved)
+            select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
+        h as (
+            insert into queue_history
+            select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e),
+        m as (
+            insert into queue_dedup (p_kind, p_key, ended_at)
+            select d.p_kind, d.p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
+            order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
+        select array_agg(d.place) as places, array_agg(d.message) filter (where (d.message).pending is not null) as again,
+            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
+            array_agg(d.p_kind) as kinds, array_agg(d.p_key) as keys, array_agg(d.entry) as entries
+        into v_done from d;
+    else -- the same without what is kept, which costs a tenth where there is nothing of it
+        with d as (
+            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+            where q.entry between r.entry and r.entry and q.secret = r.secret
+            returning r.place, q.p_kind, q.source_kind, q.order_key, case when q.pending is not null then q end as message),
+        c as (
+            insert into queue_count (p_kind, pushed, acked, reserved)
+            select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind)
+        select array_agg(d.place) as places, array_agg(d.message) filter (where (d.message).pending is not null) as again,
+            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders
+        into v_done from d;
+    end if;
     if v_done.of_orders is not null then
         perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
     end if;
     if v_keeps then
         perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
-    end if;
-    foreach v_place in array v_done.places loop
-        v_outcomes[v_place] := 'acked';
-    end loop;
-    if v_keeps then
         perform _queue_freed(k.p_kind) from queue_kind k where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
     end if;
-    foreach v_row in array v_done.again loop
+    if cardinality(v_done.places) = cardinality(v_outcomes) then
+        v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
+    else
+        foreach v_place in array coalesce(v_done.places, '{}') loop
+            v_outcomes[v_place] := 'acked';
+        end loop;
+    end if;
+    foreach v_row in array coalesce(v_done.again, '{}') loop
         perform _queue_put_pending(v_row, v_now);
     end loop;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
@@ -4339,34 +4314,6 @@ $$Whom a pop leaves alone: to wait for the next in a line with others taken alre
 in_tids: the row identifiers of messages that were taken.
 Result: those of which somebody has locked the next in the line of their order key.
 Locks: the next of the others.$$;
---;
--- calls: _queue_push_batch, _queue_wake
-create or replace function _queue_push_ordered(in_kind text, in_messages jsonb, in_options jsonb, in_now bigint)
-    returns table (p_key text, outcome text) language plpgsql as $$
-declare
-    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
-    v_keys text[];
-    v_outcomes text[];
-begin
-    for v_try in 1 .. 2147483647 loop
-        begin
-            select array_agg(b.p_key), array_agg(b.outcome) into v_keys, v_outcomes
-            from _queue_push_batch(in_kind, in_messages, in_options, in_now) b;
-            perform _queue_wake(in_kind, null);
-            return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
-            return;
-        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
-        end;
-    end loop;
-end $$;
---;
-comment on function _queue_push_ordered(text, jsonb, jsonb, bigint) is
-$$_queue_push_batch where any of the messages has an order key.
-in_kind, in_messages, in_options: as in queue_push_many. in_now: the time of the call.
-Result: that of _queue_push_batch.
-Errors: under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_line, before the keys; waits for another transaction that is putting a first one of the same line.$$;
 --;
 create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
 begin
@@ -7151,8 +7098,49 @@ in_row: the row; NULL: nothing is done. in_now: the time of the call.
 Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.$$;
 --;
--- calls: _queue_index, _queue_landed, _queue_log, _queue_take_back, _queue_wake, queue_now
--- changes: delayed_queue, queue_inbox
+-- calls: _queue_landed
+-- changes: delayed_queue
+create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean, in_sorted boolean)
+    returns bigint[] language plpgsql as $$
+declare
+    v_entries bigint[];
+begin
+    with i as (
+        insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
+        select l.entry, l.p_kind, l.p_key, l.payload, l.payload_bytes, l.headers, l.priority, l.scheduled_at, l.scheduled_at, in_now,
+            l.attempts, l.max_attempts, case when l.scheduled_at <= in_now then l.scheduled_at end,
+            case when l.scheduled_at > in_now then l.scheduled_at end
+        from (
+            select nextval('delayed_queue_entry_seq'::regclass) as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
+                case when o.payload_bytes is null then coalesce(o.payload, 'null')::jsonb end as payload, o.payload_bytes, r.headers,
+                coalesce(o.priority, 0) as priority,
+                coalesce(o.scheduled_at, in_now + (o.delay_seconds * 1000000)::bigint, in_now) as scheduled_at,
+                coalesce(o.attempts, 0) as attempts, o.max_attempts
+            from queue_inbox o,
+                _queue_landed(case when o.p_key is null or o.headers is not null then o end, in_now) r
+            where o.id between in_first and in_last -- nobody else's can be seen
+            order by o.id offset 0) l -- numbered before they are sorted
+        where not in_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
+            select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= in_now - (
+            select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
+        order by case when in_sorted then l.p_key end, case when in_sorted then l.p_kind end, l.entry
+        on conflict on constraint delayed_queue_pkey do nothing
+        returning q.entry)
+    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}') into v_entries from i;
+    return v_entries;
+end $$;
+--;
+comment on function _queue_put_landed(bigint, bigint, bigint, boolean, boolean) is
+$$Puts rows of the inbox into their kinds; a key that is taken or remembered is ignored.
+in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or indexes. in_sorted: whether in
+the order of their keys; else in their own.
+Result: with in_keeps the entries of what was put in, in order; else none.
+Locks: waits for other transactions that are putting one of the keys.$$;
+--;
+-- calls: _queue_index, _queue_landed, _queue_log, _queue_put_landed, _queue_setting, _queue_take_back, _queue_wake,
+--     queue_now
+-- changes: queue_inbox
 create or replace function _queue_take_in() returns trigger
     language plpgsql
     security definer set search_path from current
@@ -7164,6 +7152,9 @@ declare
     v_row record;
     v_entries bigint[];
     v_ids record;
+    v_name constant text := _queue_setting('inbox');
+    v_own constant text := pg_current_xact_id()::text;
+    v_timeout constant text := current_setting('lock_timeout');
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
         select min(l.id) as first, max(l.id) as last, count(case when (not (v_asks and coalesce((
@@ -7194,32 +7185,24 @@ begin
         end loop;
         raise;
     end;
-    with i as (
-        insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
-        select l.entry, l.p_kind, l.p_key, l.payload, l.payload_bytes, l.headers, l.priority, l.scheduled_at, l.scheduled_at, v_now,
-            l.attempts, l.max_attempts, case when l.scheduled_at <= v_now then l.scheduled_at end,
-            case when l.scheduled_at > v_now then l.scheduled_at end
-        from (
-            select nextval('delayed_queue_entry_seq'::regclass) as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
-                case when o.payload_bytes is null then coalesce(o.payload, 'null')::jsonb end as payload, o.payload_bytes, r.headers,
-                coalesce(o.priority, 0) as priority,
-                coalesce(o.scheduled_at, v_now + (o.delay_seconds * 1000000)::bigint, v_now) as scheduled_at,
-                coalesce(o.attempts, 0) as attempts, o.max_attempts
-            from landed o,
-                _queue_landed(case when o.p_key is null or o.headers is not null then row(o.*)::queue_inbox end, v_now) r
-            offset 0) l -- numbered before they are sorted
-        where not v_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
-            select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= v_now - (
-            select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
-        order by l.p_key, l.p_kind, l.entry
-        on conflict on constraint delayed_queue_pkey do nothing
-        returning q.entry)
-    select array_agg(i.entry order by i.entry) into v_entries from i where v_keeps;
+    if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last then
+        v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true);
+    else
+        perform set_config(v_name, v_own, true); -- once a transaction: more than 64 savepoints in one are a burden to all
+        for v_try in 1 .. 20 loop
+            begin
+                perform set_config('lock_timeout', '100', true) where v_try = 1;
+                v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1);
+                perform set_config('lock_timeout', v_timeout, true);
+                exit;
+            exception when lock_not_available or deadlock_detected then
+                if v_try = 20 or v_try > 1 and sqlstate = '55P03' then raise; end if;
+            end;
+        end loop;
+    end if;
     if v_keeps then
-        perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
-        perform _queue_index(coalesce(v_entries, '{}'));
-        perform _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_take_back(v_entries, v_now);
+        perform _queue_index(v_entries), _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
@@ -7230,7 +7213,7 @@ comment on function _queue_take_in() is
 $$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key that is
 taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
-Locks: as queue_push_many.$$;
+Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 100 ms.$$;
 --;
 -- changes: queue_inbox
 create or replace function _queue_take_left(in_max bigint) returns bigint language plpgsql
@@ -8827,7 +8810,6 @@ revoke all on function
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_advance(text[], text[], bigint),
     _queue_batch_done(text, bigint, bigint, text, text),
-    _queue_batch_pushed(text, jsonb, jsonb, bigint[], bigint[], jsonb, bigint),
     _queue_boolean(jsonb, text),
     _queue_blocked(tid[]),
     _queue_cursor_name(text),
@@ -8907,10 +8889,8 @@ revoke all on function
     _queue_prune_log(text, bigint, bigint),
     _queue_read(queue_reader, integer, bigint),
     _queue_reader(text, text, jsonb),
-    _queue_lock_batch(text, jsonb, jsonb),
     _queue_lock_lines(bigint[], bigint[]),
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
-    _queue_look_aside(text, bigint, integer, bigint, queue_cursor),
     _queue_look_back(text, bigint, integer, queue_cursor),
     _queue_matcher(text),
     _queue_mend_sequence(regclass, bigint, bigint),
@@ -8937,10 +8917,10 @@ revoke all on function
     _queue_prune_terms(bigint),
     _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint),
     _queue_push(text, text, jsonb, bytea, jsonb),
-    _queue_push_batch(text, jsonb, jsonb, bigint),
+    _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean),
     _queue_push_options(jsonb, bigint),
-    _queue_push_ordered(text, jsonb, jsonb, bigint),
     _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
+    _queue_put_landed(bigint, bigint, bigint, boolean, boolean),
     _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
     _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text),
     _queue_put_pending(delayed_queue, bigint),

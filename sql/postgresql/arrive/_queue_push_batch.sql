@@ -1,13 +1,11 @@
--- calls: _queue_batch_pushed, _queue_line, _queue_message, _queue_order_key, _queue_push_options, _queue_route,
---     _queue_semaphores, _queue_take_back
+-- calls: _queue_enrol, _queue_index, _queue_line, _queue_line_up, _queue_log, _queue_message, _queue_order_key,
+--     _queue_push_options, _queue_route, _queue_semaphores, _queue_slot_settle, _queue_stand, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint, in_sorted boolean)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
-    v_route jsonb;
-    v_order text;
-    v_semaphores text[];
+    v_route jsonb; v_order text; v_semaphores text[];
     v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
@@ -65,8 +63,25 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_more or in_kind.filter_index or in_kind.log_seconds > 0 or in_options ?| '{group,order_key,semaphores}' then
-        perform _queue_batch_pushed(in_kind.p_kind, in_messages, in_options, v_entries, v_late, v_heads, in_now);
+    if v_heads is not null then
+        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n),
+            lateral (select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
+        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
+    end if;
+    if in_kind.filter_index then
+        perform _queue_index(array_remove(v_entries, null));
+    end if;
+    if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
+        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n)
+        where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+    end if;
+    if v_semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
+        perform _queue_slot_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
+    end if;
+    if in_kind.log_seconds > 0 then
+        perform _queue_log(v_entries, 'pushed', in_now);
     end if;
     return query
         select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end

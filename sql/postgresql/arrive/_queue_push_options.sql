@@ -8,8 +8,7 @@ begin
     perform _queue_check_options(in_options,
         '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key, semaphores}'::text[], 'options');
     scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now) else in_now end;
-    priority := case when in_options ? 'priority' then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) else 0 end;
-    priority := coalesce(priority, 0);
+    priority := coalesce(case when in_options ? 'priority' then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) end, 0);
     attempts := 0;
     on_duplicate := 'ignore';
     if (in_options - '{delay_seconds,scheduled_at,priority}'::text[] <> '{}') is not true then

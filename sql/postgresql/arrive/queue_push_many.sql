@@ -1,7 +1,7 @@
 -- calls: _queue_check_fit, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index_keys, _queue_is_remembered,
---     _queue_lock_batch, _queue_log_batch, _queue_message, _queue_push_batch, _queue_push_ordered, _queue_put,
---     _queue_put_onto, _queue_route, _queue_semaphores, _queue_settings, _queue_slot_pushed, _queue_stand_batch,
---     _queue_take_back, _queue_wake, queue_now
+--     _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_push_batch, _queue_put,
+--     _queue_put_onto, _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_stand_batch, _queue_take_back,
+--     _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
@@ -12,14 +12,10 @@ declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
     v_since bigint;
-    v_before constant text := current_setting('lock_timeout');
-    v_ignores boolean;
-    v_ordered boolean;
-    v_quick boolean;
-    v_keys text[];
-    v_outcomes text[];
-    v_message record;
-    v_each record; v_put record;
+    v_timeout constant text := current_setting('lock_timeout');
+    v_ignores boolean; v_ordered boolean; v_quick boolean;
+    v_keys text[]; v_outcomes text[];
+    v_message record; v_each record; v_put record;
     v_groups text[];
     v_entries bigint[];
 begin
@@ -48,15 +44,22 @@ begin
     end if;
     for v_try in 1 .. 2147483647 loop
         begin
-            if v_quick then -- in the order of delivery, in which nobody may be waited for
-                perform set_config('lock_timeout', '10', true);
-            end if;
+            perform set_config('lock_timeout', '10', true) where v_quick; -- in the order of delivery, in which nobody may be waited for
             if v_ignores then
                 return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, not v_quick) b;
-                perform case when v_quick then set_config('lock_timeout', v_before, true) end, _queue_wake(in_kind, null);
+                perform case when v_quick then set_config('lock_timeout', v_timeout, true) end, _queue_wake(in_kind, null);
                 return;
             end if;
-            perform _queue_lock_batch(in_kind, in_messages, in_options);
+            if v_ordered then
+                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true, false)
+                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
+            end if;
+            perform q.entry from delayed_queue q
+            where q.entry = any (array(
+                select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
+                    select o.entry from delayed_queue o where o.p_kind = in_kind and o.p_key = m.message ->> 'key' offset 0) k
+                where jsonb_typeof(m.message) = 'object'))
+            order by q.entry + 0 for update; -- + 0: ADR 13
             for v_message in
                 select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
                 order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
@@ -111,4 +114,6 @@ Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …
 and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
-their order, so that overlapping batches don't deadlock.$$;
+their order, so that overlapping batches don't deadlock.
+differs: a call that is the first to write in its transaction puts them in as they come, which is the order of delivery. Where it would wait
+for another for 10 ms, it undoes what it did and begins again in the order of the keys.$$;

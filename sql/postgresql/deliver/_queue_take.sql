@@ -1,4 +1,4 @@
--- calls: _queue_cursor_name, _queue_keep_cursor, _queue_look_aside, _queue_promote, _queue_scan,
+-- calls: _queue_cursor_name, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
 --     _queue_shared_cursor, _queue_ticks
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
@@ -14,7 +14,7 @@ declare
     v_first bigint;
     v_last bigint;
     v_entry bigint;
-    v_aside record;
+    v_back record;
 begin
     if v_text is null then
         v_cursor := _queue_shared_cursor(in_kind, in_now);
@@ -35,12 +35,19 @@ begin
         v_from := case when v_start < v_cursor.marks_at then 'cursor' else 'marks' end;
     end if;
     if slow and (v_from = 'marks' or v_start >= v_cursor.start_at) then
-        v_aside := _queue_look_aside(in_kind, in_now, in_max, v_start, v_cursor);
-        v_cursor := v_aside.moved;
+        -- what the scan from the cursor can't see: holds that have expired, and a step of the look back
+        if v_start >= v_cursor.marks_at then
+            select f.tids, f.low into tids, v_cursor.hold_from from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
+            expired := cardinality(tids);
+        end if;
+        if tids is null and v_start >= v_cursor.start_at then
+            v_back := _queue_look_back(in_kind, in_now, in_max, v_cursor);
+            tids := v_back.tids;
+            expired := v_back.expired;
+            v_cursor := v_back.moved;
+        end if;
         perform set_config(v_name, v_cursor::text, false);
-        if v_aside.tids is not null then
-            tids := v_aside.tids;
-            expired := v_aside.expired;
+        if tids is not null then
             return;
         end if;
         v_start := _queue_ticks();

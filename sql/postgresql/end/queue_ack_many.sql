@@ -40,8 +40,7 @@ begin
             and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
     if v_keeps then
         with d as (
-            delete from delayed_queue q
-            using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
             where q.entry between r.entry and r.entry and q.secret = r.secret
             returning r.place, q.p_kind, q.p_key, q.entry, q.source_kind, q.order_key, q as message),
         c as (
@@ -53,16 +52,14 @@ begin
         m as (
             insert into queue_dedup (p_kind, p_key, ended_at)
             select d.p_kind, d.p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-            order by 2, 1
-            on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
+            order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
         select array_agg(d.place) as places, array_agg(d.message) filter (where (d.message).pending is not null) as again,
             array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
             array_agg(d.p_kind) as kinds, array_agg(d.p_key) as keys, array_agg(d.entry) as entries
         into v_done from d;
     else -- the same without what is kept, which costs a tenth where there is nothing of it
         with d as (
-            delete from delayed_queue q
-            using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
             where q.entry between r.entry and r.entry and q.secret = r.secret
             returning r.place, q.p_kind, q.source_kind, q.order_key, case when q.pending is not null then q end as message),
         c as (

@@ -1,5 +1,6 @@
--- calls: _queue_index, _queue_landed, _queue_log, _queue_take_back, _queue_wake, queue_now
--- changes: delayed_queue, queue_inbox
+-- calls: _queue_index, _queue_landed, _queue_log, _queue_put_landed, _queue_setting, _queue_take_back, _queue_wake,
+--     queue_now
+-- changes: queue_inbox
 create or replace function _queue_take_in() returns trigger
     language plpgsql
     security definer set search_path from current
@@ -11,6 +12,9 @@ declare
     v_row record;
     v_entries bigint[];
     v_ids record;
+    v_name constant text := _queue_setting('inbox');
+    v_own constant text := pg_current_xact_id()::text;
+    v_timeout constant text := current_setting('lock_timeout');
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
         select min(l.id) as first, max(l.id) as last, count(case when (not (v_asks and coalesce((
@@ -41,32 +45,24 @@ begin
         end loop;
         raise;
     end;
-    with i as (
-        insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
-        select l.entry, l.p_kind, l.p_key, l.payload, l.payload_bytes, l.headers, l.priority, l.scheduled_at, l.scheduled_at, v_now,
-            l.attempts, l.max_attempts, case when l.scheduled_at <= v_now then l.scheduled_at end,
-            case when l.scheduled_at > v_now then l.scheduled_at end
-        from (
-            select nextval('delayed_queue_entry_seq'::regclass) as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
-                case when o.payload_bytes is null then coalesce(o.payload, 'null')::jsonb end as payload, o.payload_bytes, r.headers,
-                coalesce(o.priority, 0) as priority,
-                coalesce(o.scheduled_at, v_now + (o.delay_seconds * 1000000)::bigint, v_now) as scheduled_at,
-                coalesce(o.attempts, 0) as attempts, o.max_attempts
-            from landed o,
-                _queue_landed(case when o.p_key is null or o.headers is not null then row(o.*)::queue_inbox end, v_now) r
-            offset 0) l -- numbered before they are sorted
-        where not v_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
-            select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= v_now - (
-            select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
-        order by l.p_key, l.p_kind, l.entry
-        on conflict on constraint delayed_queue_pkey do nothing
-        returning q.entry)
-    select array_agg(i.entry order by i.entry) into v_entries from i where v_keeps;
+    if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last then
+        v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true);
+    else
+        perform set_config(v_name, v_own, true); -- once a transaction: more than 64 savepoints in one are a burden to all
+        for v_try in 1 .. 20 loop
+            begin
+                perform set_config('lock_timeout', '100', true) where v_try = 1;
+                v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1);
+                perform set_config('lock_timeout', v_timeout, true);
+                exit;
+            exception when lock_not_available or deadlock_detected then
+                if v_try = 20 or v_try > 1 and sqlstate = '55P03' then raise; end if;
+            end;
+        end loop;
+    end if;
     if v_keeps then
-        perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
-        perform _queue_index(coalesce(v_entries, '{}'));
-        perform _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_take_back(v_entries, v_now);
+        perform _queue_index(v_entries), _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
@@ -77,4 +73,4 @@ comment on function _queue_take_in() is
 $$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key that is
 taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
-Locks: as queue_push_many.$$;
+Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 100 ms.$$;
