@@ -115,5 +115,4 @@ and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
 call undoes what it did and begins again); keys are put in in
 their order, so that overlapping batches don't deadlock.
-differs: a call that is the first to write in its transaction puts them in as they come, which is the order of delivery. Where it would wait
-for another for 10 ms, it undoes what it did and begins again in the order of the keys.$$;
+differs: the first to write in its transaction puts them in as they come, and only where it would wait 10 ms for another, in their order.$$;

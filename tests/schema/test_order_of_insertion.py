@@ -1,0 +1,89 @@
+"""In which order a batch lies in the table: that of delivery, so that a reserve reads page after page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+import psycopg
+import pytest
+
+KEYS = [f"k{number:03}" for number in range(200, 0, -1)]
+"""As they come: the other way round than in the index of keys."""
+
+Push: TypeAlias = Callable[[psycopg.Connection], None]
+
+
+def push_many(conn: psycopg.Connection) -> None:
+    messages = [{"key": key, "payload": 0} for key in KEYS]
+    conn.execute("select queue_push_many('mail', %s::jsonb)", [json.dumps(messages)])
+
+
+def copy(conn: psycopg.Connection) -> None:
+    with conn.cursor() as cursor, cursor.copy("copy queue_inbox (p_kind, p_key) from stdin") as rows:
+        for key in KEYS:
+            rows.write_row(("mail", key))
+
+
+def publish(conn: psycopg.Connection) -> None:
+    stage = "insert into queue_stage (part, p_kind, p_key) select %s, 'mail', unnest(%s::text[])"
+    (part,) = conn.execute("select queue_stage_begin('job')").fetchone() or ()
+    conn.execute(stage, [part, KEYS])
+    conn.execute(
+        "select queue_stage_publish(%s::jsonb)", [json.dumps([{"part": part, "messages": len(KEYS)}])]
+    )
+
+
+def lying(conn: psycopg.Connection) -> list[str]:
+    """The keys, from the first page to the last."""
+    return [key for (key,) in conn.execute("select q.p_key from delayed_queue q order by q.ctid")]
+
+
+@pytest.mark.parametrize("push", [push_many, copy, publish])
+def test_a_batch_lies_in_the_order_of_delivery(conn: psycopg.Connection, push: Push) -> None:
+    push(conn)
+    assert lying(conn) == KEYS
+
+
+@pytest.mark.parametrize("push", [push_many, copy])
+def test_a_later_batch_of_a_transaction_goes_in_in_the_order_of_its_keys_and_takes_no_savepoint(
+    conn: psycopg.Connection, push: Push
+) -> None:
+    with conn.transaction():
+        conn.execute("insert into queue_inbox (p_kind, p_key) values ('first', 'a'), ('first', 'b')")
+        push(conn)
+        own = conn.execute(
+            "select distinct q.xmin::text = pg_current_xact_id()::xid::text from delayed_queue q"
+            " where q.p_kind = 'mail'"
+        ).fetchall()
+    assert lying(conn) == ["a", "b", *KEYS[::-1]]
+    assert own == [(True,)], "more than 64 savepoints in one transaction are a burden to all"
+
+
+@pytest.mark.parametrize("push", [push_many, copy, publish])
+def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
+    conn: psycopg.Connection, database_url: str, push: Push
+) -> None:
+    """So that who has its key and comes to need another of the batch doesn't wait for it."""
+    conn.execute("set lock_timeout = '1min'")
+    waits = (
+        "select from pg_locks l where not l.granted and l.pid = %s"
+        " and clock_timestamp() > l.waitstart + interval '150 ms'"
+    )
+    with (
+        psycopg.connect(database_url) as other,
+        psycopg.connect(database_url, autocommit=True) as watch,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        other.execute("select queue_push('mail', %s, '0')", [KEYS[100]])
+        pushed = pool.submit(push, conn)
+        while not pushed.done() and not watch.execute(waits, [conn.info.backend_pid]).fetchall():
+            pass
+        other.execute("select queue_push('mail', %s, '0')", [KEYS[0]])
+        other.commit()
+        pushed.result(60)
+    apart = {KEYS[100], KEYS[0]}
+    assert [key for key in lying(conn) if key not in apart] == sorted(set(KEYS) - apart)
+    assert conn.execute("show lock_timeout").fetchone() == ("1min",)
