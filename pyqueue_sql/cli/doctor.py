@@ -25,7 +25,8 @@ COLORS = {"ok": "green", "note": "blue", "unknown": "blue", "warning": "yellow",
     "--json", "as_json", is_flag=True, help="A line of JSON a finding: check, level, found, why, remedy."
 )
 @click.option("--quiet", is_flag=True, help="Leave out what is in order.")
-def doctor(url: str, schema: str | None, as_json: bool, quiet: bool) -> None:
+@click.option("--only", multiple=True, metavar="CHECK", help="Make this check alone; may be given again.")
+def doctor(url: str, schema: str | None, as_json: bool, quiet: bool, only: tuple[str, ...]) -> None:
     """Examine server, installation and use of the queue, and say what to do.
 
     Nothing is written. No table is read whole, so it may be run at any time on a queue of any size. What this
@@ -36,13 +37,14 @@ def doctor(url: str, schema: str | None, as_json: bool, quiet: bool) -> None:
     \b
       pyqueue doctor
       pyqueue doctor --quiet || alert
+      pyqueue doctor --only dead_letters --only backlog
       pyqueue doctor --json | jq 'select(.level == "error")'
     """
     # imported late, as Alembic in the commands for the schema
     from pyqueue_sql.doctor import examine
     from pyqueue_sql.doctor.findings import TO_DO
 
-    found = examine(url, schema)
+    found = examine(url, schema, only or None)
     for one in found:
         if quiet and one.level == "ok":
             continue
