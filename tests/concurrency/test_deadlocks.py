@@ -218,7 +218,7 @@ def test_calls_of_every_kind_at_the_same_messages_dont_deadlock(
     with ThreadPoolExecutor(SESSIONS) as pool:
         list(pool.map(lambda caller: caller.run(calls // SESSIONS // 2), callers))
     errors = [error for caller in callers for error in caller.errors]
-    # a reserve or pop of one message isn't made again after a wait of SKIP LOCKED's own, see docs/adr/0008-order.md
+    # of one message, a reserve isn't made again where SKIP LOCKED itself waited: docs/adr/0008-order.md
     own = [error for error in errors if "while locking updated version" in error]
     assert len(own) <= 1, own
     assert [error for error in errors if error not in own] == []
