@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from pyqueue_sql.cli.common import emit, nothing, schema_option, url_option
-from pyqueue_sql.schema import migrate
 from pyqueue_sql.schema.frozen import DIALECTS
 
 optional_url = click.option(
@@ -68,6 +67,9 @@ def upgrade(
       pyqueue upgrade --sql > queue.sql           # for whoever may run it
       pyqueue upgrade --sql --dialect mysql | mysql app
     """
+    # imported late: Alembic takes longer than most commands, and they are not to wait for it
+    from pyqueue_sql.schema import migrate
+
     where = _need(url, sql)
     if sql:
         migrate.upgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect, optional=optional)
@@ -95,6 +97,8 @@ def downgrade(
       pyqueue downgrade base --url postgresql://localhost/app
       pyqueue downgrade base --yes
     """
+    from pyqueue_sql.schema import migrate
+
     where = _need(url, sql)
     if sql:
         migrate.downgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect)
@@ -126,6 +130,8 @@ def current(url: str, schema: str | None) -> None:
     \b
       pyqueue current --url postgresql://localhost/app
     """
+    from pyqueue_sql.schema import migrate
+
     revision = migrate.current(url, schema=schema)
     emit(revision=revision)
     if revision is None:

@@ -67,12 +67,12 @@ def workers(look: Look) -> Iterable[Finding]:
         yield WORKERS.ok(f"{len(there)} registered, all alive")
 
 
-def held_and_backlog(look: Look) -> Iterable[Finding]:
-    """Which messages are held for too long, and which nobody takes."""
-    now, seen = look.now(), look.overview(details=False)
+def held(look: Look) -> Iterable[Finding]:
+    """Which messages are held for too long."""
+    now = look.now()
     long = [
         f"{one.kind} (for {lasting((now - one.oldest_reserved_at) / SECOND)})"
-        for one in seen.kinds
+        for one in look.overview(details=False).kinds
         if one.oldest_reserved_at is not None and now - one.oldest_reserved_at > HELD_S * SECOND
     ]
     if long:
@@ -82,6 +82,11 @@ def held_and_backlog(look: Look) -> Iterable[Finding]:
         )
     else:
         yield HELD.ok(f"no delivery goes on for more than {lasting(HELD_S)}")
+
+
+def backlog(look: Look) -> Iterable[Finding]:
+    """Which messages nobody takes."""
+    now, seen = look.now(), look.overview(details=False)
     waiting: list[str] = []
     for one in seen.kinds:
         age = (now - one.oldest_ready_at) / SECOND if one.oldest_ready_at is not None else 0
@@ -129,6 +134,7 @@ CHECKS: tuple[tuple[Check, Callable[[Look], Iterable[Finding]]], ...] = (
     (CLOCK, clock),
     (UPKEEP, upkeep),
     (WORKERS, workers),
-    (BACKLOG, held_and_backlog),
+    (HELD, held),
+    (BACKLOG, backlog),
     (DEAD, dead_letters),
 )

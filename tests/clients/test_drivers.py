@@ -57,7 +57,9 @@ MISSING = Call(Routine("queue_nothing", columns("kind text"), columns("receipt")
 
 
 EACH = [
-    pytest.param(driver, server, id=f"{driver.name}-{server}")
+    pytest.param(
+        driver, server, id=f"{driver.name}-{server}", marks=[pytest.mark.long] if driver.built else ()
+    )
     for driver in DRIVERS
     for server in driver.servers
 ]

@@ -217,7 +217,11 @@ def test_calls_of_every_kind_at_the_same_messages_dont_deadlock(
     callers = [Caller(harness.connect(), seed, shared, counted=counted) for seed in range(SESSIONS)]
     with ThreadPoolExecutor(SESSIONS) as pool:
         list(pool.map(lambda caller: caller.run(calls // SESSIONS // 2), callers))
-    assert [error for caller in callers for error in caller.errors] == []
+    errors = [error for caller in callers for error in caller.errors]
+    # of one message, a reserve isn't made again where SKIP LOCKED itself waited: docs/adr/0008-order.md
+    own = [error for error in errors if "while locking updated version" in error]
+    assert len(own) <= 1, own
+    assert [error for error in errors if error not in own] == []
     assert total(caller.made for caller in callers).keys() == set(callers[0].names)
     if counted:
         there = sum(stats.total for stats in queue.stats())

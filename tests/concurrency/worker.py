@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyqueue_sql.calls.connect import ConnectionFailed
 from tests.concurrency.history import Recorder
 from tests.conformance.harness import open_harness
 from tests.sample import chance_of
@@ -41,10 +42,21 @@ def work(url: str, path: str, stop: str, seed: int) -> None:
             while not Path(stop).exists():
                 worker.step()
         except Exception as error:
-            if not harness.is_lost(error):
+            if not passes(harness, error):
                 raise
-            harness.close()
+            pause(harness)
     harness.close()
+
+
+def passes(harness: Harness, error: Exception) -> bool:
+    """Whether an error says that the connection is lost, or that there is none to be had for now."""
+    return harness.is_lost(error) or (isinstance(error, ConnectionFailed) and error.away)
+
+
+def pause(harness: Harness) -> None:
+    """Leave what was lost, and wait a moment before the next try."""
+    harness.close()
+    time.sleep(0.02)
 
 
 class Worker:

@@ -182,7 +182,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("long")
     if folder in ("model", "concurrency"):
         item.add_marker("large")
-    if folder in ("concurrency", "worker") and server_of(item) == "mysql":
+    if folder in ("concurrency", "worker", "model") and server_of(item) == "mysql":
         item.add_marker("long")  # its routines are those of MariaDB, where it runs
 
 

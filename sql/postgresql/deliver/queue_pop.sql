@@ -85,6 +85,16 @@ begin
             return;
         end if;
     end if;
+    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop -- as in queue_reserve
+        begin
+            return query
+                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at, m.scheduled_at_initially,
+                    m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+                from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
+            return;
+        exception when deadlock_detected then
+        end;
+    end loop;
     if v_left > 0 then
         return query
             select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at, m.scheduled_at_initially,

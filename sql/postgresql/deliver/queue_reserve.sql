@@ -92,6 +92,13 @@ begin
         end if;
     end if;
     if not v_limited then
+        for v_try in 1 .. case v_left when 1 then 0 else 3 end loop -- a savepoint is 5% of what one message costs
+            begin
+                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
+                return;
+            exception when deadlock_detected then -- SKIP LOCKED waits where a row has just been updated and locked anew: again
+            end;
+        end loop;
         return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
         return;
     end if;

@@ -65,6 +65,8 @@ def config(tmp_path: Path) -> Config:
     return made
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_it_can_be_a_branch_of_the_applications_migrations(
     innodb_url: str, engine: sqlalchemy.Engine, config: Config
 ):

@@ -23,6 +23,8 @@ def pyqueue(*args: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 @pytest.mark.servers("mariadb", "mysql")
 def test_upgrade_current_downgrade(innodb_url: str):
     code, printed, said = pyqueue("upgrade", "--url", innodb_url)

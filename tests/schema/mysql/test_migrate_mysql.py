@@ -50,6 +50,8 @@ def second(innodb_url: str) -> Iterator[str]:
     rows(innodb_url, f"drop database if exists {revision.quote(name, '`')}")
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 @pytest.mark.mission("E1")
 def test_down_leaves_nothing_and_twice_and_up_again_is_as_before(innodb_url: str):
     migrate.downgrade(innodb_url)
@@ -65,6 +67,8 @@ def test_down_leaves_nothing_and_twice_and_up_again_is_as_before(innodb_url: str
     assert catalog(innodb_url) == there
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_up_twice_is_once(innodb_url: str):
     migrate.upgrade(innodb_url)
     text = (
@@ -90,6 +94,8 @@ def test_the_tables_are_the_ones_that_autogenerate_is_told_of(url: str):
     }
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_another_database_holds_all_of_it(innodb_url: str, second: str):
     migrate.upgrade(innodb_url, schema=second)
     assert migrate.current(innodb_url, schema=second) == HEAD
@@ -132,6 +138,8 @@ def run_all(connection: pymysql.Connection[Any], text: str) -> None:
         run(connection, statement.removesuffix(";"))
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_what_is_printed_does_the_same(innodb_url: str, fresh: Catalog):
     with open_connection(innodb_url) as connection:
         run_all(connection, printed(migrate.upgrade, optional=takes_all(fresh)))
@@ -143,6 +151,8 @@ def test_what_is_printed_does_the_same(innodb_url: str, fresh: Catalog):
     assert catalog(innodb_url) == {}
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_what_is_printed_for_another_database_goes_there(innodb_url: str, second: str):
     text = printed(migrate.upgrade, schema=second)
     with open_connection(innodb_url) as connection:
@@ -284,6 +294,8 @@ def test_tables_that_were_changed_before_it_was_broken_off_are_no_hindrance(
     assert catalog(innodb_url) == {}
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 @pytest.mark.usefixtures("released")
 def test_messages_survive_an_upgrade_and_a_downgrade(innodb_url: str):
     migrate.upgrade(innodb_url, revision=next_release.FIRST)

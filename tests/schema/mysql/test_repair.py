@@ -132,6 +132,8 @@ def manifest(connection: pymysql.Connection[Any], *names: str) -> None:
         run_all(connection, text)
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_what_the_manifest_installed_is_taken_over(innodb_url: str, fresh: Catalog):
     names = ["install.sql", "optional.sql"] if takes_all(fresh) else ["install.sql"]
     for step in ("with its version", "without"):
@@ -151,6 +153,8 @@ def test_what_the_manifest_installed_is_taken_over(innodb_url: str, fresh: Catal
         assert rows(innodb_url, "select p_key from delayed_queue") == [("k",)]
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_what_a_branch_of_the_application_installed_is_taken_over(
     innodb_url: str, tmp_path: Path, request: pytest.FixtureRequest
 ):
@@ -183,6 +187,8 @@ def test_what_a_branch_of_the_application_installed_is_taken_over(
     assert migrate.current(innodb_url) == next_release.HEAD
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_what_is_printed_is_stopped_by_nothing_that_a_user_may_not_do(innodb_url: str):
     """Functions need a right that the owner of a database hasn't got, and roles another."""
     name, url = owner_of(innodb_url)

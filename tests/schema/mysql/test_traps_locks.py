@@ -157,6 +157,8 @@ def rarest_calls(workers: list[Worker]) -> int:
     return min(sum(worker.calls[f"queue_{name}"] for worker in workers) for name in routines)
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_50_workers_with_batches_in_any_order_see_no_deadlock_and_lose_nothing(
     connection: Connection[Any], url: str
 ) -> None:

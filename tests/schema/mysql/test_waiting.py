@@ -109,6 +109,8 @@ def test_the_order_of_the_kinds_makes_no_other_line_but_another_database_does(
     assert waiter.answer() == "mail"
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_one_looks_for_all_who_wait_for_the_same(connection: Connection[Any], url: str) -> None:
     def count(name: str) -> int:
         return int(run(connection, f"show global status like '{name}'")[0][1])

@@ -1,0 +1,228 @@
+"""Processes that work on a queue while something befalls them or the server; what their history comes to."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.concurrency import worker
+from tests.concurrency.checker import Checker
+from tests.concurrency.history import Recorder, read
+from tests.conformance.harness import open_harness
+from tests.sample import chance_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.context import ForkServerProcess
+    from pathlib import Path
+
+
+RATE = 800
+"""Messages pushed a second, so that what befalls them meets work in every state."""
+WORKERS = 8
+KINDS = ("in", "out", "in.dead", "out.dead")
+PAUSE_SECONDS = 0.5
+"""Between two strikes."""
+STOPPED_SECONDS = 1.5
+"""How long a process stands still: longer than any of its holds."""
+
+
+@dataclass
+class Outcome:
+    """What a run came to."""
+
+    faults: int
+    calls: int
+    unanswered: int
+    """Calls of which nobody knows whether they took place."""
+    pushed: int
+    violations: list[str]
+
+
+class Crew:
+    """Eight working processes.
+
+    Args:
+        url: of the database, as they reach it.
+        folder: for the histories.
+        seed: of what each does.
+    """
+
+    def __init__(self, url: str, folder: Path, seed: object = 1) -> None:
+        self.chance = chance_of(seed)
+        self._url = url
+        self._folder = folder
+        self._stop = folder / "stop"
+        self._started = 0
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([worker.__name__])
+        self._crew: list[ForkServerProcess] = []
+
+    def run_until(self, done: Callable[[], bool], strike: Callable[[Crew], int]) -> int:
+        """Work, and be struck, until `done` and a strike has met a call; then stop the workers.
+
+        Args:
+            done: whether it is enough.
+            strike: lets something happen, and returns how many faults that was.
+
+        Returns:
+            How many faults there were.
+        """
+        self._crew = [self._start() for _ in range(WORKERS)]
+        faults = 0
+        while not (done() and self._met()):
+            time.sleep(PAUSE_SECONDS)
+            faults += strike(self)
+        self._stop.touch()
+        for process in self._crew:
+            process.join(60)
+            assert process.exitcode == 0, "a worker failed, see its traceback above"
+        return faults
+
+    def kill_one(self) -> int:
+        """Kill a process, and start another one."""
+        place = self.chance.randrange(WORKERS)
+        self._crew[place].kill()
+        self._crew[place].join()
+        self._crew[place] = self._start()
+        return 1
+
+    def stop_one(self) -> int:
+        """Let a process stand still until what it holds has gone to others, and then go on."""
+        number = self._crew[self.chance.randrange(WORKERS)].pid
+        assert number is not None
+        os.kill(number, signal.SIGSTOP)
+        time.sleep(STOPPED_SECONDS)
+        os.kill(number, signal.SIGCONT)
+        return 1
+
+    def _met(self) -> bool:
+        return any(call.answer is None for call in read(sorted(self._folder.glob("worker*.jsonl"))))
+
+    def _start(self) -> ForkServerProcess:
+        self._started += 1
+        name = f"worker{self._started}"
+        process = self._context.Process(
+            name=name,
+            target=worker.work,
+            args=(self._url, str(self._folder / f"{name}.jsonl"), str(self._stop), self._started),
+            daemon=True,
+        )
+        process.start()
+        return process
+
+
+def run(
+    url: str,
+    folder: Path,
+    strike: Callable[[Crew], int],
+    *,
+    messages: int,
+    seed: object = 1,
+    least: int = 1,
+    through: str | None = None,
+) -> Outcome:
+    """Let a crew work through so many messages while it is struck, and check the history.
+
+    Args:
+        url: of a database with the queue, and nothing in it.
+        folder: for the history.
+        strike: as of Crew.run_until.
+        messages: how many are pushed.
+        seed: of all choices.
+        least: strike so often at least.
+        through: the URL by which the processes reach the database; None: `url`.
+    """
+    harness, struck = open_harness(url), 0
+
+    def counted(crew: Crew) -> int:
+        nonlocal struck
+        struck += 1
+        return strike(crew)
+
+    queue = harness.connect()
+    for kind in ("in", "out"):
+        queue.define(kind, max_attempts=6)
+    with ThreadPoolExecutor(2) as producers:
+        # half of them commits late, below places in line that others have passed
+        pushed = [
+            producers.submit(produce, through or url, folder / f"producer{late:d}.jsonl", messages // 2, late)
+            for late in (False, True)
+        ]
+        faults = Crew(through or url, folder, seed).run_until(
+            lambda: struck >= least and all(future.done() for future in pushed), counted
+        )
+        created = sum(future.result() for future in pushed)
+    drain(url, folder / "drain.jsonl")
+    harness.close()
+    calls = read(sorted(folder.glob("*.jsonl")))
+    unanswered = sum(call.answer is None for call in calls)
+    return Outcome(faults, len(calls), unanswered, created, Checker(calls).check())
+
+
+def produce(url: str, path: Path, messages: int, late: bool) -> int:
+    """Push so many messages, at half of the rate, and return how many surely came to be.
+
+    What has no answer isn't pushed again: it may be there.
+
+    Args:
+        url: of the database.
+        path: where the history goes.
+        messages: how many.
+        late: whether several are in a transaction that is committed late.
+    """
+    harness, recorder, chance = open_harness(url), Recorder(path), chance_of(late)
+    size, tried, created, start = 50 if late else 20, 0, 0, time.monotonic()
+    while tried < messages:
+        try:
+            queue = harness.connect(autocommit=not late)
+            while tried < messages:
+                first, tried = tried, min(tried + size, messages)
+                batch = [
+                    {
+                        "key": f"{late:d}-{number}",
+                        "payload": number,
+                        "priority": chance.choice((0, 0, 0, 1, -1)),
+                        "delay_seconds": chance.choice((0, 0, 0, 0.2, 1)),
+                    }
+                    for number in range(first, tried)
+                ]
+                transaction = f"{first}" if late else None
+                answers = recorder.record(
+                    "push",
+                    lambda batch=batch, queue=queue: queue.push_many("in", batch),
+                    lambda answers: [answer.key for answer in answers],
+                    kind="in",
+                    transaction=transaction,
+                )
+                if late:
+                    time.sleep(chance.choice((0, 0, 0.1, 0.5)))
+                    recorder.record("commit", queue.commit, lambda _: [], transaction=transaction)
+                created += sum(answer.outcome == "created" for answer in answers)
+                time.sleep(max(0.0, start + tried / (RATE / 2) - time.monotonic()))
+        except Exception as error:
+            if not worker.passes(harness, error):
+                raise
+            worker.pause(harness)
+    harness.close()
+    return created
+
+
+def drain(url: str, path: Path) -> None:
+    """Take and acknowledge everything that is left, wherever it is; holds end after a second at most."""
+    harness = open_harness(url)
+    last = worker.Worker(harness, Recorder(path), chance_of("last"))
+    queue = harness.connect()
+    deadline = time.monotonic() + 60
+    while any(queue.peek(kind, 1) for kind in KINDS):
+        assert time.monotonic() < deadline, "what is there can't be reserved"
+        for kind in KINDS:
+            while batch := last.reserve(queue, kind, 1000, 60):
+                last.ack(queue, batch)
+        time.sleep(0.05)
+    harness.close()
