@@ -1246,10 +1246,8 @@ Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
 and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
-call undoes what it did and begins again); keys are put in in
-their order, so that overlapping batches don't deadlock.
-differs: a call that is the first to write in its transaction puts them in as they come, which is the order of delivery. Where it would wait
-for another for 10 ms, it undoes what it did and begins again in the order of the keys.$$;
+call undoes what it did and begins again); what others are putting in is waited for in the order of the keys, so that overlapping batches
+don't deadlock.$$;
 --;
 -- changes: delayed_queue
 create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_floor bigint, in_max integer)

@@ -113,6 +113,5 @@ Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
 and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
-call undoes what it did and begins again); keys are put in in
-their order, so that overlapping batches don't deadlock.
-differs: the first to write in its transaction puts them in as they come, and only where it would wait 10 ms for another, in their order.$$;
+call undoes what it did and begins again); what others are putting in is waited for in the order of the keys, so that overlapping batches
+don't deadlock.$$;
