@@ -67,7 +67,9 @@ def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
     conn: psycopg.Connection, database_url: str, push: Push
 ) -> None:
     """So that who has its key and comes to need another of the batch doesn't wait for it."""
-    conn.execute("set lock_timeout = '1min'")
+    conn.execute(
+        "set lock_timeout = '1min'; set deadlock_timeout = '1min'"
+    )  # who finds a deadlock is the other
     waits = (
         "select from pg_locks l where not l.granted and l.pid = %s"
         " and clock_timestamp() > l.waitstart + interval '150 ms'"
