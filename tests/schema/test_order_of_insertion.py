@@ -29,10 +29,11 @@ def copy(conn: psycopg.Connection) -> None:
 
 def publish(conn: psycopg.Connection) -> None:
     stage = "insert into queue_stage (part, p_kind, p_key) select %s, 'mail', unnest(%s::text[])"
-    (part,) = conn.execute("select queue_stage_begin('job')").fetchone() or ()
-    conn.execute(stage, [part, KEYS])
+    row = conn.execute("select queue_stage_begin('job')").fetchone()
+    assert row is not None
+    conn.execute(stage, [row[0], KEYS])
     conn.execute(
-        "select queue_stage_publish(%s::jsonb)", [json.dumps([{"part": part, "messages": len(KEYS)}])]
+        "select queue_stage_publish(%s::jsonb)", [json.dumps([{"part": row[0], "messages": len(KEYS)}])]
     )
 
 
