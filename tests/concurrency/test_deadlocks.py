@@ -92,7 +92,9 @@ class Caller:
         self.messages += pushed.outcome == "created"
 
     def call_push_many(self) -> None:
-        batch = [{"key": key, "payload": 0, **self._push_options()} for key in self._keys()]
+        plain = self._chance.random() < 0.5  # most batches of most users are, and have a way of their own
+        options = [{} if plain else self._push_options() for _ in range(self._size())]
+        batch = [{"key": self._key(), "payload": 0, **given} for given in options]
         pushed = self._queue.push_many(self._kind(), batch)
         self.messages += sum(one.outcome == "created" for one in pushed)
 
@@ -183,9 +185,6 @@ class Caller:
 
     def _size(self) -> int:
         return self._chance.choice((1, 3, 8))
-
-    def _keys(self) -> list[str]:
-        return self._chance.choices(KEYS, k=self._size())
 
     def _receipts(self, most: int | None = None) -> list[str]:
         """Some of the newest receipts, in any order; anybody's."""
