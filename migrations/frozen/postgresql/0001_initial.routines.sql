@@ -1143,14 +1143,12 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_kind queue_kind;
-    v_since bigint;
+    v_kind queue_kind; v_since bigint;
     v_timeout constant text := current_setting('lock_timeout');
     v_ignores boolean; v_ordered boolean; v_quick boolean;
     v_keys text[]; v_outcomes text[];
     v_message record; v_each record; v_put record;
-    v_groups text[];
-    v_entries bigint[];
+    v_groups text[]; v_entries bigint[];
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
@@ -1169,7 +1167,8 @@ begin
     end if;
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate';
     v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
-    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1;
+    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
+        and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
     if v_ignores and not v_ordered and not v_quick then
         return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, true) b;
         perform _queue_wake(in_kind, null);
@@ -1232,6 +1231,7 @@ begin
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then -- all that it did and locked is undone: again
             if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise; end if;
+            perform set_config('pyqueue.met', v_now::text, false) where v_quick; -- where batches overlap, the other order costs less
             v_quick := false;
         end;
     end loop;
@@ -7164,9 +7164,8 @@ declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
     v_keeps constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
-    v_row record;
+    v_row record; v_ids record;
     v_entries bigint[];
-    v_ids record;
     v_name constant text := _queue_setting('inbox');
     v_own constant text := pg_current_xact_id()::text;
     v_timeout constant text := current_setting('lock_timeout');
@@ -7200,18 +7199,20 @@ begin
         end loop;
         raise;
     end;
-    if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last then
+    if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last
+        or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text then
         v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true);
     else
         perform set_config(v_name, v_own, true); -- once a transaction: more than 64 savepoints in one are a burden to all
         for v_try in 1 .. 20 loop
             begin
-                perform set_config('lock_timeout', '100', true) where v_try = 1;
+                perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10' else '100' end, true) where v_try = 1;
                 v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1);
                 perform set_config('lock_timeout', v_timeout, true);
                 exit;
             exception when lock_not_available or deadlock_detected then
                 if v_try = 20 or v_try > 1 and sqlstate = '55P03' then raise; end if;
+                perform set_config('pyqueue.met', v_now::text, false);
             end;
         end loop;
     end if;
@@ -7228,7 +7229,8 @@ comment on function _queue_take_in() is
 $$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key that is
 taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
-Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 100 ms.$$;
+Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10 ms, or with
+10000 rows 100.$$;
 --;
 -- changes: queue_inbox
 create or replace function _queue_take_left(in_max bigint) returns bigint language plpgsql

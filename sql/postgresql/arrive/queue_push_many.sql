@@ -10,14 +10,12 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_kind queue_kind;
-    v_since bigint;
+    v_kind queue_kind; v_since bigint;
     v_timeout constant text := current_setting('lock_timeout');
     v_ignores boolean; v_ordered boolean; v_quick boolean;
     v_keys text[]; v_outcomes text[];
     v_message record; v_each record; v_put record;
-    v_groups text[];
-    v_entries bigint[];
+    v_groups text[]; v_entries bigint[];
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
@@ -36,7 +34,8 @@ begin
     end if;
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate';
     v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
-    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1;
+    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
+        and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
     if v_ignores and not v_ordered and not v_quick then
         return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, true) b;
         perform _queue_wake(in_kind, null);
@@ -99,6 +98,7 @@ begin
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then -- all that it did and locked is undone: again
             if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise; end if;
+            perform set_config('pyqueue.met', v_now::text, false) where v_quick; -- where batches overlap, the other order costs less
             v_quick := false;
         end;
     end loop;
