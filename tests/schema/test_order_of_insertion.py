@@ -10,6 +10,8 @@ from typing import TypeAlias
 import psycopg
 import pytest
 
+from pyqueue_sql.testing.clock_postgresql import Clock
+
 KEYS = [f"k{number:03}" for number in range(200, 0, -1)]
 """As they come: the other way round than in the index of keys."""
 
@@ -65,7 +67,7 @@ def test_a_later_batch_of_a_transaction_goes_in_in_the_order_of_its_keys_and_tak
 
 @pytest.mark.parametrize("push", [push_many, copy, publish])
 def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
-    conn: psycopg.Connection, database_url: str, push: Push
+    conn: psycopg.Connection, database_url: str, clock: Clock, push: Push
 ) -> None:
     """So that who has its key and comes to need another of the batch doesn't wait for it."""
     conn.execute(
@@ -90,3 +92,10 @@ def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
     apart = {KEYS[100], KEYS[0]}
     assert [key for key in lying(conn) if key not in apart] == sorted(set(KEYS) - apart)
     assert conn.execute("show lock_timeout").fetchone() == ("1min",)
+    conn.execute("truncate delayed_queue")
+    push(conn)
+    assert lying(conn) == sorted(KEYS), "where one has met another, the next ones may"
+    clock.advance(2)
+    conn.execute("truncate delayed_queue")
+    push(conn)
+    assert lying(conn) == KEYS

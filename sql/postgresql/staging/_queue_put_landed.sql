@@ -1,9 +1,7 @@
 -- calls: _queue_landed
 -- changes: delayed_queue
-create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean, in_sorted boolean)
-    returns bigint[] language plpgsql as $$
-declare
-    v_entries bigint[];
+create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean, in_sorted boolean,
+    out entries bigint[]) language plpgsql as $$
 begin
     with i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -27,8 +25,7 @@ begin
         order by case when in_sorted then l.p_key end, case when in_sorted then l.p_kind end, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}') into v_entries from i;
-    return v_entries;
+    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}') into entries from i;
 end $$;
 
 comment on function _queue_put_landed(bigint, bigint, bigint, boolean, boolean) is
