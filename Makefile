@@ -1,7 +1,7 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest mission mutants test-pythons test-versions bench bench-quick docs lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-pythons test-versions bench bench-quick docs lint clean
 .DELETE_ON_ERROR:
 # each process of a test would compile the package anew, and each of pytest all tests
 unexport PYTHONDONTWRITEBYTECODE
@@ -10,6 +10,7 @@ PYTHON ?=
 BENCH_ARGS ?=
 DEMO_ARGS ?=
 MISSION_ARGS ?=
+FAULTS_ARGS ?=
 MUTANTS_ARGS ?=
 SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
@@ -50,6 +51,12 @@ test-rest: .venv/installed ## what `make test` leaves out of that; VERSIONS="14 
 
 test-pythons: .venv/installed ## unit tests and scenarios on the oldest Python promised and on the newest; PYTHONS="/usr/bin/python3", or --quick
 	@.venv/bin/python -m tests.pythons $(PYTHONS)
+
+faults: .venv/installed ## breaks servers, clients and networks under load, and checks each promise; FAULTS_ARGS="--server mysql"
+	@.venv/bin/python -m tests.faults $(FAULTS_ARGS)
+
+faults-long: .venv/installed ## the same with as many faults as a night has room for
+	@.venv/bin/python -m tests.faults --long $(FAULTS_ARGS)
 
 mission: .venv/installed ## the rows of docs/mission.md and the servers on which they pass; MISSION_ARGS="-n 2 --server mysql"
 	@PYQUEUE_TEST_LARGE=1 .venv/bin/python -m tests.mission $(MISSION_ARGS)

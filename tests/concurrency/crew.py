@@ -8,7 +8,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tests.concurrency import worker
 from tests.concurrency.checker import Checker
@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 
 RATE = 800
 """Messages pushed a second, so that what befalls them meets work in every state."""
-WORKERS = 8
+WORKERS: Final = 8
 KINDS = ("in", "out", "in.dead", "out.dead")
 PAUSE_SECONDS = 0.5
 """Between two strikes."""
+PRELOADED = [worker.__name__, "tests.conformance.on_postgresql", "tests.conformance.on_mysql"]
+"""What a process needn't load when it starts, so that it works before it dies."""
 STOPPED_SECONDS = 1.5
 """How long a process stands still: longer than any of its holds."""
+
+Target: TypeAlias = "Callable[[str, str, str, int], None]"
+"""What a process does: the URL, the file of its history, one whose existence means stop, and a seed."""
 
 
 @dataclass
@@ -50,25 +55,31 @@ class Crew:
     Args:
         url: of the database, as they reach it.
         folder: for the histories.
-        seed: of what each does.
+        seed: of who is struck, and of what each does.
+        target: what they do.
     """
 
-    def __init__(self, url: str, folder: Path, seed: object = 1) -> None:
+    def __init__(self, url: str, folder: Path, seed: int = 1, target: Target = worker.work) -> None:
         self.chance = chance_of(seed)
+        self._seed = seed
+        self._target = target
         self._url = url
         self._folder = folder
         self._stop = folder / "stop"
         self._started = 0
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([worker.__name__])
+        self._context.set_forkserver_preload(PRELOADED)
         self._crew: list[ForkServerProcess] = []
 
-    def run_until(self, done: Callable[[], bool], strike: Callable[[Crew], int]) -> int:
+    def run_until(
+        self, done: Callable[[], bool], strike: Callable[[Crew], int], pause: float = PAUSE_SECONDS
+    ) -> int:
         """Work, and be struck, until `done` and a strike has met a call; then stop the workers.
 
         Args:
             done: whether it is enough.
             strike: lets something happen, and returns how many faults that was.
+            pause: seconds between two strikes.
 
         Returns:
             How many faults there were.
@@ -76,7 +87,7 @@ class Crew:
         self._crew = [self._start() for _ in range(WORKERS)]
         faults = 0
         while not (done() and self._met()):
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(pause)
             faults += strike(self)
         self._stop.touch()
         for process in self._crew:
@@ -92,14 +103,15 @@ class Crew:
         self._crew[place] = self._start()
         return 1
 
-    def stop_one(self) -> int:
-        """Let a process stand still until what it holds has gone to others, and then go on."""
-        number = self._crew[self.chance.randrange(WORKERS)].pid
-        assert number is not None
-        os.kill(number, signal.SIGSTOP)
-        time.sleep(STOPPED_SECONDS)
-        os.kill(number, signal.SIGCONT)
-        return 1
+    def stop_some(self, count: int = 4) -> int:
+        """Let processes stand still until what they hold has gone to others, and then go on."""
+        numbers = [process.pid for process in self.chance.sample(self._crew, count)]
+        for signal_, seconds in ((signal.SIGSTOP, STOPPED_SECONDS), (signal.SIGCONT, 0)):
+            for number in numbers:
+                assert number is not None
+                os.kill(number, signal_)
+            time.sleep(seconds)
+        return count
 
     def _met(self) -> bool:
         return any(call.answer is None for call in read(sorted(self._folder.glob("worker*.jsonl"))))
@@ -109,8 +121,13 @@ class Crew:
         name = f"worker{self._started}"
         process = self._context.Process(
             name=name,
-            target=worker.work,
-            args=(self._url, str(self._folder / f"{name}.jsonl"), str(self._stop), self._started),
+            target=self._target,
+            args=(
+                self._url,
+                str(self._folder / f"{name}.jsonl"),
+                str(self._stop),
+                self._seed + self._started,
+            ),
             daemon=True,
         )
         process.start()
@@ -123,8 +140,10 @@ def run(
     strike: Callable[[Crew], int],
     *,
     messages: int,
-    seed: object = 1,
+    seed: int = 1,
     least: int = 1,
+    pause: float = PAUSE_SECONDS,
+    rate: int = RATE,
     through: str | None = None,
 ) -> Outcome:
     """Let a crew work through so many messages while it is struck, and check the history.
@@ -135,38 +154,41 @@ def run(
         strike: as of Crew.run_until.
         messages: how many are pushed.
         seed: of all choices.
-        least: strike so often at least.
+        least: how many faults there have to be.
+        pause: seconds between two strikes.
+        rate: how many messages are pushed a second.
         through: the URL by which the processes reach the database; None: `url`.
     """
     harness, struck = open_harness(url), 0
 
     def counted(crew: Crew) -> int:
         nonlocal struck
-        struck += 1
-        return strike(crew)
+        struck += (faults := strike(crew))
+        return faults
 
-    queue = harness.connect()
     for kind in ("in", "out"):
-        queue.define(kind, max_attempts=6)
+        harness.connect().define(kind, max_attempts=6)
+    harness.close()
     with ThreadPoolExecutor(2) as producers:
         # half of them commits late, below places in line that others have passed
         pushed = [
-            producers.submit(produce, through or url, folder / f"producer{late:d}.jsonl", messages // 2, late)
+            producers.submit(
+                produce, through or url, folder / f"producer{late:d}.jsonl", messages // 2, rate // 2, late
+            )
             for late in (False, True)
         ]
         faults = Crew(through or url, folder, seed).run_until(
-            lambda: struck >= least and all(future.done() for future in pushed), counted
+            lambda: struck >= least and all(future.done() for future in pushed), counted, pause
         )
         created = sum(future.result() for future in pushed)
     drain(url, folder / "drain.jsonl")
-    harness.close()
     calls = read(sorted(folder.glob("*.jsonl")))
     unanswered = sum(call.answer is None for call in calls)
     return Outcome(faults, len(calls), unanswered, created, Checker(calls).check())
 
 
-def produce(url: str, path: Path, messages: int, late: bool) -> int:
-    """Push so many messages, at half of the rate, and return how many surely came to be.
+def produce(url: str, path: Path, messages: int, rate: int, late: bool) -> int:
+    """Push messages, and return how many surely came to be.
 
     What has no answer isn't pushed again: it may be there.
 
@@ -174,6 +196,7 @@ def produce(url: str, path: Path, messages: int, late: bool) -> int:
         url: of the database.
         path: where the history goes.
         messages: how many.
+        rate: how many a second at the most.
         late: whether several are in a transaction that is committed late.
     """
     harness, recorder, chance = open_harness(url), Recorder(path), chance_of(late)
@@ -204,7 +227,7 @@ def produce(url: str, path: Path, messages: int, late: bool) -> int:
                     time.sleep(chance.choice((0, 0, 0.1, 0.5)))
                     recorder.record("commit", queue.commit, lambda _: [], transaction=transaction)
                 created += sum(answer.outcome == "created" for answer in answers)
-                time.sleep(max(0.0, start + tried / (RATE / 2) - time.monotonic()))
+                time.sleep(max(0.0, start + tried / rate - time.monotonic()))
         except Exception as error:
             if not worker.passes(harness, error):
                 raise

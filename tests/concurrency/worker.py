@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NAME = "history"
 """The name of the workers' connections."""
 
+POPPED = 5
+"""Messages that a pop takes at the most."""
 TRANSACTIONS = itertools.count(1)
 """Names for those of a process, which makes a new worker when a connection is lost."""
 
@@ -45,6 +47,33 @@ def work(url: str, path: str, stop: str, seed: int) -> None:
             if not passes(harness, error):
                 raise
             pause(harness)
+    harness.close()
+
+
+def move_and_publish(url: str, path: str, stop: str, seed: int) -> None:
+    """Move messages to and fro and publish others, until the file `stop` exists."""
+    harness, recorder, chance = open_harness(url), Recorder(Path(path)), chance_of(seed)
+    queue = harness.connect(name=NAME)
+    for number in itertools.count():
+        if Path(stop).exists():
+            break
+        held = queue.reserve(chance.choice("abc"), None, 5, timeout_seconds=0.5)
+        moves = [{"receipt": one.receipt, "to_kind": chance.choice("abc")} for one in held]
+        recorder.record("move", lambda moves=moves: queue.move_many(moves), lambda _: [])
+        if not number % 10:
+            queue.publish("news", f"{path}/{number}"[-200:], 0)
+    harness.close()
+
+
+def pop(url: str, path: str, stop: str, seed: int) -> None:  # noqa: ARG001
+    """Pop until the file `stop` exists."""
+    harness, recorder = open_harness(url), Recorder(Path(path))
+    queue = harness.connect(name=NAME)
+    while not Path(stop).exists():
+        if not recorder.record(
+            "pop", lambda: queue.pop("in", POPPED), lambda found: [one.key for one in found]
+        ):
+            time.sleep(0.01)
     harness.close()
 
 
@@ -143,3 +172,8 @@ def deliveries(messages: Sequence[Message]) -> list[object]:
 def outcomes(answers: list[Outcome]) -> list[object]:
     """Return what a history says of an ack, nack, move or extend."""
     return [answer.outcome for answer in answers]
+
+
+def keys(found: Sequence[Message]) -> list[object]:
+    """Return what a history says of a pop."""
+    return [one.key for one in found]

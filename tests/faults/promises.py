@@ -1,0 +1,260 @@
+"""What is promised whatever breaks, how each promise is put to the test, and how often."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyqueue_sql.calls.connect import connect, is_mysql
+from tests.concurrency import crew, worker
+from tests.concurrency.crew import Crew, Outcome
+from tests.concurrency.history import Recorder, read
+from tests.conformance.harness import open_harness
+from tests.faults.proxy import FAULTS, proxy
+from tests.servers.databases import SESSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tests.faults.restarts import Restartable
+
+MOVED: Final = 300
+"""Messages that go to and fro."""
+COPIES: Final = ("first", "second", "third")
+"""Kinds that get a copy of what is published."""
+COUNTS: Final = "select p_kind, count(*), count(distinct p_key) from delayed_queue group by p_kind"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of it."""
+
+    faults: int
+    messages: int = 0
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise, and what puts it to the test."""
+
+    name: str
+    text: str
+    run: Callable[[Restartable, str, Path, Size, int], Outcome]
+    short: Size
+    long: Size
+
+
+def keep(promise: Promise, server: Restartable, folder: Path, size: Size, seed: int) -> Outcome:
+    """Put a promise to the test.
+
+    Args:
+        promise: which.
+        server: a server that may be ended.
+        folder: for the histories of all clients.
+        size: how many faults and messages.
+        seed: of all that is drawn.
+    """
+    url = server.database("faults_" + promise.name.replace(" ", "_"))
+    if is_mysql(url):
+        with connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute(f"create table {SESSIONS} (name varchar(100), id bigint)".encode())
+    return promise.run(server, url, folder, size, seed)
+
+
+def server_killed(server: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
+    """The server is killed under load, and comes back."""
+
+    def strike(struck: Crew) -> int:
+        server.restart(crash=True, away=struck.chance.uniform(0, 1))
+        return 1
+
+    return crew.run(
+        url, folder, strike, messages=size.messages, seed=seed, least=size.faults, pause=2.0, rate=2_000
+    )
+
+
+def consumers_killed(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
+    """Consumers are killed."""
+    return crew.run(
+        url, folder, Crew.kill_one, messages=size.messages, seed=seed, least=size.faults, pause=0.3
+    )
+
+
+def consumers_stopped(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
+    """Consumers stand still until others have what they held, and then go on."""
+    return crew.run(
+        url, folder, Crew.stop_some, messages=size.messages, seed=seed, least=size.faults, pause=0.1
+    )
+
+
+def sessions_ended(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
+    """The server ends sessions, some twenty a second."""
+    harness = open_harness(url)
+    try:
+        return crew.run(
+            url,
+            folder,
+            lambda _: int(harness.terminate_one_of(worker.NAME)),
+            messages=size.messages,
+            seed=seed,
+            least=size.faults,
+            pause=0.05,
+        )
+    finally:
+        harness.close()
+
+
+def answers_lost(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
+    """Between clients and server answers are lost, late or in pieces, and connections are cut."""
+    with proxy(url) as between:
+        return crew.run(
+            url,
+            folder,
+            lambda struck: between.strike(struck.chance.choice(FAULTS), struck.chance),
+            messages=size.messages,
+            seed=seed,
+            least=size.faults,
+            pause=0.05,
+            through=between.url,
+        )
+
+
+def all_or_nothing(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
+    """Callers that move and publish are killed; a reader of snapshots never sees a half of it."""
+    harness, seen = open_harness(url), Counter[str]()
+    queue = harness.connect()
+    for kind in ("a", "b", "c"):
+        queue.define(kind, max_attempts=None)
+        queue.push_many(kind, [{"key": f"{kind}{n}", "payload": n} for n in range(MOVED // 3)])
+    for kind in COPIES:
+        queue.subscribe("news", kind)
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            rows = queue.execute(
+                "select p_kind, count(*), count(distinct p_key) from delayed_queue group by p_kind"
+            )
+            counts = {kind: (many, keys) for kind, many, keys in rows}
+            there = [sum(counts.get(kind, (0, 0))[place] for kind in ("a", "b", "c")) for place in (0, 1)]
+            copies = {counts.get(kind, (0, 0))[0] for kind in COPIES}
+            seen["snapshots"] += 1
+            if there != [MOVED, MOVED] or len(copies) != 1:
+                seen[f"{there} of {MOVED} messages that move, copies {sorted(copies)}"] += 1
+
+    with ThreadPoolExecutor(1) as threads:
+        looking = threads.submit(look)
+        faults = 0
+
+        def strike(struck: Crew) -> int:
+            nonlocal faults
+            faults += 1
+            return struck.kill_one()
+
+        Crew(url, folder, seed, worker.move_and_publish).run_until(
+            lambda: faults >= size.faults, strike, pause=0.05
+        )
+        stop.set()
+        looking.result()
+    harness.close()
+    snapshots = seen.pop("snapshots")
+    unanswered = sum(call.answer is None for call in read(sorted(folder.glob("worker*.jsonl"))))
+    return Outcome(
+        faults, snapshots, unanswered, MOVED, [f"{wrong}, {often} times" for wrong, often in seen.items()]
+    )
+
+
+def popped_once(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
+    """Consumers that pop are killed: nothing comes twice; what is lost was in an answer that nobody got."""
+    path = folder / "producer.jsonl"
+    faults = 0
+
+    def strike(struck: Crew) -> int:
+        nonlocal faults
+        faults += 1
+        return struck.kill_one()
+
+    with ThreadPoolExecutor(1) as threads:
+        pushed = threads.submit(crew.produce, url, path, size.messages, crew.RATE, False)
+        Crew(url, folder, seed, worker.pop).run_until(
+            lambda: faults >= size.faults and pushed.done(), strike, pause=0.1
+        )
+        created = pushed.result()
+    pop_all(url, folder / "worker0.jsonl")
+    calls = read(sorted(folder.glob("worker*.jsonl")))
+    came = Counter(key for call in calls for key in call.answer or ())
+    unanswered = sum(call.answer is None for call in calls)
+    wrong = [f"{key} was popped {often} times" for key, often in came.items() if often > 1]
+    if created - len(came) > worker.POPPED * unanswered:
+        wrong.append(f"{created - len(came)} of {created} never came, with {unanswered} pops unanswered")
+    return Outcome(faults, len(calls), unanswered, created, wrong)
+
+
+def pop_all(url: str, path: Path) -> None:
+    """Pop all that is left."""
+    harness, recorder = open_harness(url), Recorder(path)
+    queue = harness.connect()
+    while queue.stats("in")[0].total:
+        recorder.record("pop", lambda: queue.pop("in", 1000), worker.keys)
+    harness.close()
+
+
+PROMISES: Final[Mapping[str, Promise]] = {
+    one.name: one
+    for one in (
+        Promise(
+            "server killed",
+            "no acknowledged push or ack is lost",
+            server_killed,
+            Size(10, 20_000),
+            Size(100, 1_000_000),
+        ),
+        Promise(
+            "consumers killed",
+            "what a dead consumer held comes back",
+            consumers_killed,
+            Size(50, 10_000),
+            Size(1_000, 200_000),
+        ),
+        Promise(
+            "consumers stopped",
+            "one holder at a time; who is late is told so",
+            consumers_stopped,
+            Size(200, 20_000),
+            Size(5_000, 500_000),
+        ),
+        Promise(
+            "sessions ended",
+            "the same where sessions end all the time",
+            sessions_ended,
+            Size(500, 20_000),
+            Size(10_000, 400_000),
+        ),
+        Promise(
+            "answers lost",
+            "the same where answers are lost or late",
+            answers_lost,
+            Size(500, 20_000),
+            Size(10_000, 400_000),
+        ),
+        Promise(
+            "all or nothing",
+            "a move or publish is there as a whole, or not",
+            all_or_nothing,
+            Size(100),
+            Size(2_000),
+        ),
+        Promise(
+            "popped once",
+            "pop delivers once at the most",
+            popped_once,
+            Size(50, 10_000),
+            Size(1_000, 200_000),
+        ),
+    )
+}
