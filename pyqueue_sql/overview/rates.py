@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 
-from pyqueue_sql.overview import Overview, Totals
+from pyqueue_sql.overview.models import Overview, Totals
 
 KEPT = 30
 BARS = " ▁▂▃▄▅▆▇█"
