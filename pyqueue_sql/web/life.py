@@ -29,7 +29,7 @@ def steps(message: MessageLook | None, past: Iterable[Past], key: str) -> list[S
 
     Args:
         message: what has it now.
-        past: what has had it.
+        past: what has had it, here and where a dead letter came from.
         key: it.
     """
     found: list[Step] = []
@@ -45,9 +45,12 @@ def steps(message: MessageLook | None, past: Iterable[Past], key: str) -> list[S
         text = "came into the kind" + (" as a dead letter of" if message.source_kind else "")
         source = (message.source_kind, message.source_key)
         found.append(Step(message.created_at, "created", text, kind=source[0], key=source[1]))
-        found += _failed(message.errors)
+        # what the history tells already of a dead letter isn't said twice
+        told = {(one.at, one.error) for one in found}
+        found += [one for one in _failed(message.errors) if (one.at, one.error) not in told]
         found += _now(message)
-    return sorted(found, key=lambda one: one.at)
+    # what failed for the last time became a dead letter in the same moment, and after that
+    return sorted(found, key=lambda one: (one.at, one.what != "failed"))
 
 
 def _failed(errors: Sequence[Mapping[str, Any]] | None) -> list[Step]:
@@ -55,7 +58,7 @@ def _failed(errors: Sequence[Mapping[str, Any]] | None) -> list[Step]:
         Step(
             int(one["at"]),
             "failed",
-            f"delivery {one.get('attempt')} failed, of {one.get('by') or 'somebody'}",
+            f"delivery {one.get('attempt')} failed, with {one.get('by') or 'somebody'}",
             str(one.get("error") or ""),
         )
         for one in errors or ()

@@ -115,6 +115,8 @@ def message(site: Site, request: Request) -> tuple[str, Values]:
         now = look.now()
         found, inside = look.message(name, key, now), look.contents(name, key)
         past = look.past(name, key, SHOWN)
+        if found and found.source_kind is not None and found.source_key is not None:
+            past += look.past(found.source_kind, found.source_key, SHOWN)
         group = look.group_of(found.member) if found and found.member is not None else None
         sees = look.sees_contents
     if found is None and not past:
