@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TOKEN = "open-sesame-0123"
 OWN = {"sec-fetch-site": "same-origin"}
 HOSTILE = """"><script>alert('1')</script>&{{7*7}}/?#%"""
-MANY = 3000
+MANY = 2000
 AT_MOST = 40
 PATHS = (
     *("/", "/search?key=a", "/search?kind=mail&key=l", "/dead", "/workers", "/schedules", "/groups"),
@@ -133,9 +133,7 @@ def test_what_people_name_and_send_is_shown_as_text(harness: Harness, queue: Ses
         assert "49/" not in found.text, way
         seen.add(way)
         links = re.findall(r'<a href="(/[^"]*)"', found.text)
-        ways += [
-            link.replace("&amp;", "&") for link in links if link.replace("&amp;", "&") not in {*seen, *ways}
-        ]
+        ways += {link.replace("&amp;", "&") for link in links} - {*seen, *ways}
     whole = [way for way in seen if way.startswith("/message?")]
     assert any("&lt;/pre&gt;" in client.get(way).text for way in whole)
     assert any(way.startswith("/group?") for way in seen)
@@ -225,35 +223,19 @@ def test_no_other_site_can_act(harness: Harness, queue: Session) -> None:
 def test_a_session_needs_the_token_and_ends(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     client = page(harness.url, actions=True, token=TOKEN, private=True)
     found = client.get("/kind?kind=mail&order=key")
-    assert (found.status_code, found.headers["location"]) == (
-        303,
-        "/login?back=%2Fkind%3Fkind%3Dmail%26order%3Dkey",
-    )
+    assert found.headers["location"] == "/login?back=%2Fkind%3Fkind%3Dmail%26order%3Dkey"
     assert client.post("/login", data={"token": TOKEN + "x"}, headers=OWN).status_code == 403
     assert client.get("/").status_code == 303
-    for back, to in (
-        ("/dead", "/dead"),
-        ("//evil.example", "/"),
-        ("https://evil.example", "/"),
-        ("/\\evil", "/"),
-    ):
+    for back in ("/dead", "//evil.example", "https://evil.example", "/\\evil"):
         found = client.post("/login", data={"token": TOKEN, "back": back}, headers=OWN)
-        assert (found.status_code, found.headers["location"]) == (303, to)
+        assert found.headers["location"] == ("/dead" if back == "/dead" else "/")
     cookie = found.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
     assert TOKEN not in cookie
     assert client.get("/").status_code == 200
     session = client.cookies["pyqueue_session"]
-    for forged in (
-        "",
-        "x",
-        ".",
-        "99999999999." + session.partition(".")[2],
-        session[:-1] + "0",
-        session + "0",
-    ):
-        if forged != session:
-            assert not safety.Token(TOKEN).holds(forged), forged
+    for forged in ("", "x", ".", "99999999999." + session.partition(".")[2], session[:-1], session + "0"):
+        assert not safety.Token(TOKEN).holds(forged), forged
     assert not safety.Token(TOKEN + "x").holds(session)
     now = safety.time.time()
     monkeypatch.setattr(safety.time, "time", lambda: now + safety.SESSION_S + 1)
@@ -298,9 +280,8 @@ def test_it_can_be_mounted(harness: Harness, queue: Session) -> None:
     assert found.headers["location"] == "/ops/queue/dead"
     assert "Path=/ops/queue;" in found.headers["set-cookie"]
     shown = client.get("/ops/queue/kind?kind=mail").text
-    assert all(
-        way.startswith("/ops/queue/") for way in re.findall(r'(?:href|src|action|hx-get)="(/[^"]*)"', shown)
-    )
+    ways = re.findall(r'(?:href|src|action|hx-get)="(/[^"]*)"', shown)
+    assert [way for way in ways if not way.startswith("/ops/queue/")] == []
     assert 'value="/kind?kind=mail"' in shown
     assert 'aria-current="page"' in client.get("/ops/queue/").text
 
@@ -358,7 +339,6 @@ def test_no_page_reads_a_table_whole(
         *("/message?kind=mail&key=k00000", "/message?kind=later&key=k00001"),
     ):
         assert page(harness.url).get(path).status_code == 200, path
-    print(read)
     assert {path: count for path, count in read.items() if not count < MANY} == {}, read
     assert set(read) >= {"/", "/dead", "/group?group=crew"}
 
@@ -369,9 +349,8 @@ def rows_read(look: Look) -> int:
         text = "select sum(coalesce(s.seq_tup_read, 0) + coalesce(s.idx_tup_fetch, 0))::bigint"
         return int(look.value(f"{text} from pg_stat_xact_user_tables s"))
     steps = ("Handler_read_next", "Handler_read_rnd_next", "Handler_read_prev")
-    return sum(
-        int(count) for name, count in look.rows("show session status like 'Handler_read%'") if name in steps
-    )
+    found = look.rows("show session status like 'Handler_read%'")
+    return sum(int(count) for name, count in found if name in steps)
 
 
 def test_the_command_says_what_it_lacks(harness: Harness) -> None:
