@@ -9,12 +9,13 @@ import pymysql
 import pytest
 from textual.widgets import DataTable
 
+from pyqueue_sql import Queue
 from pyqueue_sql.calls.connect import connect as open_connection
 from pyqueue_sql.metrics import asgi
 from pyqueue_sql.overview import open_look
 from pyqueue_sql.overview.look import NotSeen
 from pyqueue_sql.top.app import Top
-from tests.doctor.logins import SECRET, Watched
+from tests.doctor.logins import SECRET, Watched, execute
 from tests.doctor.test_top import cells, table, text, until
 
 if TYPE_CHECKING:
@@ -91,16 +92,17 @@ def test_it_reads_these_columns_and_no_others(observer: str, watched: Watched, s
 
 def test_it_calls_nothing_but_the_clock(observer: str, watched: Watched, server_name: str) -> None:
     found: set[str] = set()
-    with open_connection(observer) as connection, connection.cursor() as cursor:
+    with open_connection(observer) as connection:
+        queue = Queue(connection)
         if server_name == "postgresql":
             text_ = "select p.proname from pg_proc p where p.pronamespace = current_schema()::regnamespace"
-            cursor.execute(f"{text_} and has_function_privilege(p.oid, 'execute')")
-            found |= {name for (name,) in cursor.fetchall()}
+            callable_ = "has_function_privilege(p.oid, 'execute')"
+            found |= {name for (name,) in execute(queue, f"{text_} and {callable_}")}
         else:
             text_ = "select r.routine_name, r.routine_type from information_schema.routines r"
             for name, kind in watched.execute(f"{text_} where r.routine_schema = database()"):
                 with pytest.raises(pymysql.OperationalError) as caught:
-                    cursor.execute(f"call {name}()" if kind == "PROCEDURE" else f"select {name}()")
+                    execute(queue, f"call {name}()" if kind == "PROCEDURE" else f"select {name}()")
                 found |= {name} if caught.value.args[0] == WRONG_NUMBER else set()
                 assert caught.value.args[0] in (WRONG_NUMBER, NOT_ALLOWED)
     assert found == ROUTINES | (VIEWED if server_name == "postgresql" else set())
@@ -146,10 +148,10 @@ def test_nothing_that_it_can_read_has_a_secret_in_it(
     ],
 )
 def test_what_would_show_or_change_something_is_refused(observer: str, text_: str) -> None:
-    with open_connection(observer) as connection, connection.cursor() as cursor:
+    with open_connection(observer) as connection:
         refused: set[Any] = set()
         try:
-            cursor.execute(text_)
+            execute(Queue(connection), text_)
         except Exception as error:
             refused = {getattr(error, "sqlstate", None), *error.args[:1]}
     assert refused & {"42501", 1142, 1143}, refused
@@ -222,6 +224,8 @@ def test_an_operator_sees_what_is_in_messages(watched: Watched) -> None:
         found, raw = look.contents("mail", "late"), look.contents("mail", "raw")
         [dead] = look.by_key("mail.dead", 10, look.now())
         assert look.overview().kind("mail") is not None
+        with pytest.raises(NotSeen):
+            look.rows("select q.secret from delayed_queue q")
     assert found is not None
     assert (found.payload, found.headers) == ({"password": SECRET}, None)
     assert raw is not None

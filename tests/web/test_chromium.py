@@ -206,10 +206,10 @@ def test_light_dark_and_narrow(browser: Browser, queue: Session) -> None:
     def paper() -> str:
         return browser.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
 
-    browser.emulate(1200, 800, "light")
+    browser.emulate(1200, 460, "light")
     browser.open("/dead")
     light = paper()
-    browser.emulate(1200, 800, "dark")
+    browser.emulate(1200, 460, "dark")
     dark = paper()
     browser.picture("dead-letters-dark")
     assert light != dark
