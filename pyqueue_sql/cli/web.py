@@ -6,7 +6,7 @@ import click
 
 from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
 
-LOCAL = ("127.0.0.1", "localhost", "::1")
+LOCAL = ("127.0.0.1", "localhost", "::1", "[::1]")
 
 
 @click.command()
@@ -75,7 +75,11 @@ def web(
         )
     except ValueError as error:
         raise click.UsageError(f"--{error}") from None
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False)
+    listening = config.bind_socket()
+    name = f"[{host}]" if ":" in host else host
+    click.echo(f"http://{name}:{listening.getsockname()[1]}/", err=True)
+    uvicorn.Server(config).run(sockets=[listening])
 
 
 COMMANDS = (web,)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from pyqueue_sql import Queue
-from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.overview import Look, open_look
 from pyqueue_sql.web import pages, safety, watch, web_app
 from tests.doctor.logins import SECRET, Watched
@@ -353,13 +355,19 @@ def rows_read(look: Look) -> int:
     return sum(int(count) for name, count in found if name in steps)
 
 
-def test_the_command_says_what_it_lacks(harness: Harness) -> None:
-    from click.testing import CliRunner
-
-    from pyqueue_sql.cli import main
-
-    found = CliRunner().invoke(main, ["web", "--url", harness.url, "--actions"])
-    assert found.exit_code == 2
-    assert "--token" in found.output
-    with connect(harness.url) as connection:
-        assert Queue(connection).stats() == []
+def test_the_command_serves_it_to_this_machine_alone(harness: Harness, queue: Session) -> None:
+    queue.push("mail", "a")
+    command = [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", "web", "--port", "0"]
+    refused = subprocess.run([*command, "--url", harness.url, "--actions"], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "--token" in refused.stderr
+    given = {**os.environ, "PYQUEUE_URL": harness.url}
+    with subprocess.Popen(command, env=given, stderr=subprocess.PIPE, text=True) as served:
+        assert served.stderr is not None
+        try:
+            address = served.stderr.readline().strip()
+            assert "mail" in httpx.get(address).text
+            assert httpx.get(address, headers={"host": "evil.example"}).status_code == 400
+            assert httpx.get(address + "static/htmx.min.js").status_code == 200
+        finally:
+            served.terminate()
