@@ -290,14 +290,17 @@ class Look:
                     finished_at,
                     len(of_it),
                     sum(one.done_at is not None for one in of_it),
-                    sum(one.outcome == "dead" for one in of_it),
+                    sum(one.is_dead for one in of_it),
                 )
             )
         return found
 
     def members(self, group: str, at_most: int) -> list[Member]:
         """Return members of a group, in the order in which they were pushed."""
-        return [Member(*row) for row in self.rows(queries.MEMBERS, group, at_most)]
+        return [
+            Member(*row, is_dead=row[3] == "dead" or (bool(died) and row[4] is None))
+            for *row, died in self.rows(self._seen(queries.MEMBERS), group, at_most)
+        ]
 
     def group_of(self, member: int) -> str | None:
         """Return the group that a message is a member of, by its number as one."""
@@ -316,7 +319,9 @@ class Look:
         ]
 
     def _seen(self, text: str) -> str:
-        return text if self.sees_contents else text.replace(queries.ERRORS, queries.NO_ERRORS)
+        if self.sees_contents:
+            return text
+        return text.replace(queries.ERRORS, queries.NO_ERRORS).replace(queries.DIED, queries.NOT_KNOWN)
 
     def _json(self, found: Any) -> Any:
         """Return a value of JSON, which MariaDB and MySQL give as a text and psycopg as what it says."""

@@ -175,6 +175,8 @@ class Member:
     outcome: str | None
     """None: it isn't done."""
     done_at: int | None
+    is_dead: bool
+    """Whether its message died. Where the group waits for it all the same, only who sees errors sees that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,11 @@ select g.group_name, g.then_kind, g.then_key, g.fail_kind, g.expected, g.closed,
     g.finished_at
 from queue_group g where g.group_name >= %s and g.group_name > %s order by g.group_name limit %s
 """
-MEMBERS = """
-select o.member, o.p_kind, o.p_key, o.outcome, o.done_at from queue_group_member o
+DIED = "o.error is not null"
+NOT_KNOWN = "null"
+"""Instead of `DIED`, where this login may not see errors."""
+MEMBERS = f"""
+select o.member, o.p_kind, o.p_key, o.outcome, o.done_at, {DIED} from queue_group_member o
 where o.group_name = %s order by o.member limit %s
 """
 GROUP_OF = "select o.group_name from queue_group_member o where o.member = %s"

@@ -85,6 +85,7 @@ grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) 
 grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed) on queue_group to queue_operator, queue_observer;
 grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator, queue_observer;
 grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
+grant select (error) on queue_group_member to queue_operator;
 grant select on queue_count to queue_operator, queue_observer;
 grant select on queue_semaphore to queue_operator, queue_observer;
 grant select on queue_semaphore_slot to queue_operator, queue_observer;

@@ -299,10 +299,7 @@ begin
             queue_heartbeat(text, jsonb),
             queue_reap()
             to queue_consumer;
-        grant execute on function
-            queue_stage_begin(text, jsonb),
-            queue_stage_publish(jsonb, jsonb),
-            queue_stage_abort(text)
+        grant execute on function queue_stage_begin(text, jsonb), queue_stage_publish(jsonb, jsonb), queue_stage_abort(text)
             to queue_producer;
         grant execute on function
             queue_stream_plan(text),
@@ -355,6 +352,7 @@ begin
         grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed) on queue_group to queue_operator, queue_observer;
         grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator, queue_observer;
         grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
+        grant select (error) on queue_group_member to queue_operator;
         grant select on queue_count, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait to queue_operator, queue_observer;
         grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, max_attempts,
             reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;

@@ -72,6 +72,7 @@ def test_it_shows_what_there_is(watched: Watched) -> None:
     assert "nightly" in shown["/schedules"].text
     assert "crew" in shown["/groups"].text
     assert ">✓ a</text>" in shown["/group?group=crew"].text
+    assert ">✗ b</text>" in shown["/group?group=crew"].text
     assert ">c</text>" in shown["/group?group=crew"].text
     assert SECRET in shown["/message?kind=mail&amp;key=late".replace("&amp;", "&")].text
     assert SECRET.encode().hex(" ") in shown["/message?kind=mail&key=raw"].text

@@ -314,6 +314,8 @@ grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on que
 --;
 grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
 --;
+grant select (error) on queue_group_member to queue_operator;
+--;
 grant select on queue_count to queue_operator, queue_observer;
 --;
 grant select on queue_semaphore to queue_operator, queue_observer;
