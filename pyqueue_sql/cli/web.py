@@ -77,6 +77,7 @@ def web(
         raise click.UsageError(f"--{error}") from None
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False)
     listening = config.bind_socket()
+    listening.listen(config.backlog)  # before its address is said: who calls at once waits, and isn't refused
     name = f"[{host}]" if ":" in host else host
     click.echo(f"http://{name}:{listening.getsockname()[1]}/", err=True)
     uvicorn.Server(config).run(sockets=[listening])

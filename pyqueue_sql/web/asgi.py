@@ -164,7 +164,7 @@ class _Guard:
         back = _local(form.get("back", "/"))
         if not session:
             return self._to(request, f"/login?back={quote(back, safe='')}")
-        if form.get("form") != self._token.form(session):
+        if not self._token.owns(form.get("form", ""), session):
             raise HTTPException(403, "This form isn't of this session: go back and load its page again.")
         action, kind, key = form.get("action", ""), form.get("kind", ""), form.get("key", "")
         if action not in ACTIONS:

@@ -48,7 +48,7 @@ class Token:
 
     def opens(self, given: str) -> bool:
         """Whether this is the token."""
-        return hmac.compare_digest(self._secret, given.encode())
+        return hmac.compare_digest(self._secret, given.encode(errors="surrogatepass"))
 
     def session(self) -> str:
         """Return a new session."""
@@ -58,15 +58,25 @@ class Token:
     def holds(self, session: str | None) -> bool:
         """Whether this is a session that was given out and hasn't ended."""
         until, _, signature = (session or "").partition(".")
-        signed = hmac.compare_digest(self._signed("session", until), signature)
+        signed = _same(self._signed("session", until), signature)
         return signed and until.isdigit() and int(until) > time.time()
 
     def form(self, session: str) -> str:
         """Return what a form of this session carries, which no other site can know."""
         return self._signed("form", session)
 
+    def owns(self, form: str, session: str) -> bool:
+        """Whether a form is of this session."""
+        return _same(self.form(session), form)
+
     def _signed(self, what: str, text: str) -> str:
-        return hmac.new(self._secret, f"{what} {text}".encode(), hashlib.sha256).hexdigest()
+        found = f"{what} {text}".encode(errors="surrogatepass")
+        return hmac.new(self._secret, found, hashlib.sha256).hexdigest()
+
+
+def _same(expected: str, given: str) -> bool:
+    """Whether two texts are the same, in a time that says nothing of where they differ."""
+    return hmac.compare_digest(expected.encode(), given.encode(errors="surrogatepass"))
 
 
 def is_own(headers: Headers) -> bool:
