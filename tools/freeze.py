@@ -40,7 +40,7 @@ NOTHING_TO_DROP = {
 }
 REVOKE_USAGE = """do $$
 begin
-    if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{{{roles}}}')) = 4 then
+    if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{{{roles}}}')) = {count} then
         execute format('revoke usage on schema %I from {roles}', current_schema());
     end if;
 end $$;"""
@@ -143,7 +143,8 @@ def freeze(live: Path, *, first: bool) -> dict[str, list[str]]:
     down = [text for text in map(drop, reversed([*up, *routines])) if text]
     roles = [role for text in routines for role in ROLE.findall(text)]
     if roles:
-        down += [text.format(roles=", ".join(reversed(roles))) for text in (REVOKE_USAGE, DROP_ROLES)]
+        names = ", ".join(reversed(roles))
+        down += [text.format(roles=names, count=len(roles)) for text in (REVOKE_USAGE, DROP_ROLES)]
     return {"up": up, "routines": routines, "down": list(dict.fromkeys(down))}
 
 

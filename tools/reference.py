@@ -26,7 +26,8 @@ SIGNATURE = re.compile(
 PARAMETER = re.compile(r"^(?:(in|out|inout)\s+)?(\w+)\s+(.*?)(?:\s+character set .*)?$")
 TOP_COMMA: Final = re.compile(r",\s*(?![^(]*\))")
 GRANT = re.compile(
-    r"grant (?:execute on (?:function|procedure)|select on|insert, select on) (.*?) to (queue_[^;]*);",
+    r"grant (?:execute on (?:function|procedure)|select(?: \([^)]*\))?\s+on|insert, select on)"
+    r" (.*?) to (queue_[^;]*);",
     re.DOTALL,
 )
 COLUMN = re.compile(r"^comment on column (\w+)\.(\w+) is '((?:[^']|'')*)';", re.MULTILINE)
@@ -71,7 +72,7 @@ VIEWS_HEAD = """# Views and tables
 
 Read the views and the history; never change the tables. In the views times are timestamps: with a time
 zone on PostgreSQL, of UTC on MariaDB and MySQL. In the tables times are microseconds since 1970-01-01
-UTC.
+UTC. `queue_observer` sees no column that has a payload, headers, a result or the text of an error.
 """
 ERRORS_HEAD = """# Errors
 

@@ -16,6 +16,7 @@ from pyqueue_sql.cli import (
     schema,
     streams,
     top,
+    web,
     worker,
     workers,
 )
@@ -66,6 +67,6 @@ main.add_section("Producers", producers.COMMANDS)
 main.add_section("Consumers", (*worker.COMMANDS, *consumers.COMMANDS, *workers.CONSUMERS))
 main.add_section("Readers", streams.COMMANDS)
 main.add_section("Spark", (pipeline.pipeline,))
-main.add_section("Looking", (*top.COMMANDS, *doctor.COMMANDS, *metrics.COMMANDS))
+main.add_section("Looking", (*top.COMMANDS, *web.COMMANDS, *doctor.COMMANDS, *metrics.COMMANDS))
 main.add_section("Operators", (*messages.COMMANDS, *kinds.COMMANDS, *workers.OPERATORS))
 main.add_section("By itself", recurring.COMMANDS)

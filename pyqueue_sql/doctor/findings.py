@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 Level: TypeAlias = Literal["ok", "note", "unknown", "warning", "error"]
 """From harmless to harmful; `unknown`: this login may not see it."""
-ROLES = ("queue_producer", "queue_consumer", "queue_operator", "queue_admin")
+ROLES = ("queue_producer", "queue_consumer", "queue_operator", "queue_observer", "queue_admin")
 TO_DO: tuple[Level, ...] = ("warning", "error")
 
 

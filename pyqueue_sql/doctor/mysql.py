@@ -33,7 +33,7 @@ select @@global.innodb_flush_log_at_trx_commit, @@global.sync_binlog, @@global.l
 """
 THESE_ROLES = """
 select u.user from mysql.user u
-where u.user in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_admin')
+where u.user in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_observer', 'queue_admin')
 """
 ORPHANS = """
 select distinct r.definer from information_schema.routines r where r.routine_schema = database()

@@ -36,7 +36,7 @@ where s.name in ('fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum'
 """
 THESE_ROLES = """
 select r.rolname, pg_catalog.pg_has_role(current_user, r.oid, 'member') from pg_catalog.pg_roles r
-where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_admin')
+where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_observer', 'queue_admin')
 """
 OPEN_TO_ALL = """
 select p.oid::regprocedure::text from pg_catalog.pg_proc p

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
 
 from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.models import State
 from pyqueue_sql.overview import queries
-from pyqueue_sql.overview.models import Blocker, Dead, KindLook, Line, Overview, Totals, WorkerLook
+from pyqueue_sql.overview.models import (
+    Blocker,
+    Contents,
+    Dead,
+    GroupLook,
+    KindLook,
+    Line,
+    Member,
+    MessageLook,
+    Overview,
+    Past,
+    Timing,
+    Totals,
+    WorkerLook,
+)
 
 if TYPE_CHECKING:
     from pyqueue_sql.calls.connect import Connection
@@ -22,6 +38,7 @@ AT_MOST = 10_000
 KINDS = 500
 WORKERS = 1000
 SEMAPHORES = 100
+SCHEDULES = 500
 STATEMENT_S = 10
 LOCK_S = 2
 RIGHTS = {"42501", 1044, 1142, 1143, 1227, 1370}
@@ -72,9 +89,9 @@ class Look:
             with cast("Any", self.connection).cursor() as cursor:
                 yield cursor
         except Exception as error:
-            code = getattr(error, "sqlstate", None) or (error.args[0] if error.args else None)
+            codes = {getattr(error, "sqlstate", None), *error.args[:1]}
             said = dialect.failure(error)
-            if code in RIGHTS and said:
+            if codes & RIGHTS and said:
                 raise NotSeen(said.message) from None
             raise
 
@@ -149,7 +166,15 @@ class Look:
     def workers(self, now: int) -> list[WorkerLook]:
         """Return the registered workers, at most 1000."""
         return [
-            WorkerLook(worker, _kinds(kinds), began, beat, float(timeout), bool(upkeep), bool(alive))
+            WorkerLook(
+                worker,
+                None if kinds is None else tuple(self._json(kinds)),
+                began,
+                beat,
+                float(timeout),
+                bool(upkeep),
+                bool(alive),
+            )
             for worker, kinds, began, beat, timeout, upkeep, alive in self.rows(
                 self._queries.workers, now, WORKERS
             )
@@ -166,6 +191,144 @@ class Look:
             )
             for name, capacity in self.rows(self._queries.semaphores, SEMAPHORES)
         ]
+
+    @functools.cached_property
+    def sees_contents(self) -> bool:
+        """Whether this login may see what is in messages, and their errors."""
+        try:
+            self.rows(queries.MAY_SEE)
+        except NotSeen:
+            return False
+        return True
+
+    def messages(self, kind: str, at_most: int, now: int) -> list[MessageLook]:
+        """Return the messages of a kind that come first: those in the ready line, and then by time.
+
+        Args:
+            kind: which.
+            at_most: how many.
+            now: the time of the queue.
+        """
+        found = self._messages(self._queries.first, now, kind, at_most)
+        found += self._messages(self._queries.timetable, now, kind, at_most - len(found))
+        seen = {one.key for one in found}
+        # what waits for its turn has neither a place nor a date
+        rest = self.by_key(kind, at_most, now) if len(found) < at_most else []
+        return found + [one for one in rest if one.key not in seen][: at_most - len(found)]
+
+    def by_key(
+        self, kind: str, at_most: int, now: int, *, prefix: str = "", after: str = ""
+    ) -> list[MessageLook]:
+        """Return messages of a kind in the order of their keys.
+
+        Args:
+            kind: which.
+            at_most: how many.
+            now: the time of the queue.
+            prefix: what the keys begin with.
+            after: the key that they come after.
+        """
+        found = self._messages(self._queries.by_key, now, kind, prefix, after, at_most)
+        return [one for one in found if one.key.startswith(prefix)]
+
+    def message(self, kind: str, key: str, now: int) -> MessageLook | None:
+        """Return one message, None where there is none."""
+        return next(iter(self._messages(queries.ONE, now, kind, key)), None)
+
+    def contents(self, kind: str, key: str) -> Contents | None:
+        """Return what is in a message, None where there is none or this login may not see it."""
+        rows = self.rows(queries.INSIDE, kind, key) if self.sees_contents else []
+        return next(
+            (Contents(self._json(payload), inside, self._json(headers)) for payload, inside, headers in rows),
+            None,
+        )
+
+    def past(self, kind: str, key: str, at_most: int) -> list[Past]:
+        """Return what has ended under a key, the newest first.
+
+        Args:
+            kind: the kind.
+            key: the key.
+            at_most: how many are looked at; on PostgreSQL those need not be the newest ones.
+        """
+        rows = self.rows(self._seen(self._queries.past), kind, key, at_most)
+        found = [Past(*row, errors=self._errors(errors)) for *row, errors in rows]
+        return sorted(found, key=lambda one: (-one.finished_at, -one.entry))
+
+    def schedules(self) -> list[Timing]:
+        """Return the schedules, at most 500."""
+        return [
+            Timing(name, kind, self._json(rule), catch_up, bool(paused), next_at, last_at)
+            for name, kind, rule, catch_up, paused, next_at, last_at in self.rows(
+                queries.SCHEDULES, SCHEDULES
+            )
+        ]
+
+    def groups(self, at_most: int, members: int, *, name: str = "", after: str = "") -> list[GroupLook]:
+        """Return groups in the order of their names.
+
+        Args:
+            at_most: how many.
+            members: of how many members they say what became of them.
+            name: the first that is wanted.
+            after: the group that they come after.
+        """
+        found: list[GroupLook] = []
+        rows = self.rows(queries.GROUPS, name, after, at_most)
+        for group, then_kind, then_key, fail_kind, expected, closed, failed, created_at, finished_at in rows:
+            ended = "done" if finished_at is not None else "closed" if closed else "open"
+            of_it = self.members(group, members)
+            found.append(
+                GroupLook(
+                    group,
+                    then_kind,
+                    then_key,
+                    fail_kind,
+                    expected,
+                    "failed" if failed else ended,
+                    created_at,
+                    finished_at,
+                    len(of_it),
+                    sum(one.done_at is not None for one in of_it),
+                    sum(one.is_dead for one in of_it),
+                )
+            )
+        return found
+
+    def members(self, group: str, at_most: int) -> list[Member]:
+        """Return members of a group, in the order in which they were pushed."""
+        return [
+            Member(*row, is_dead=row[3] == "dead" or (bool(died) and row[4] is None))
+            for *row, died in self.rows(self._seen(queries.MEMBERS), group, at_most)
+        ]
+
+    def group_of(self, member: int) -> str | None:
+        """Return the group that a message is a member of, by its number as one."""
+        return self.value(queries.GROUP_OF, member)
+
+    def _messages(self, text: str, now: int, *values: object) -> list[MessageLook]:
+        return [
+            MessageLook(
+                kind,
+                key,
+                _state(now, ready_at, due_at, rest[4], rest[2]),
+                *rest,
+                errors=self._errors(errors),
+            )
+            for kind, key, ready_at, due_at, *rest, errors in self.rows(self._seen(text), *values)
+        ]
+
+    def _seen(self, text: str) -> str:
+        if self.sees_contents:
+            return text
+        return text.replace(queries.ERRORS, queries.NO_ERRORS).replace(queries.DIED, queries.NOT_KNOWN)
+
+    def _json(self, found: Any) -> Any:
+        """Return a value of JSON, which MariaDB and MySQL give as a text and psycopg as what it says."""
+        return json.loads(found) if self.is_mysql and found is not None else found
+
+    def _errors(self, found: Any) -> tuple[Mapping[str, Any], ...] | None:
+        return tuple(self._json(found) or ()) if self.sees_contents else None
 
     def blockers(self) -> list[Blocker]:
         """Return who keeps dead rows, the oldest first, as far as this login sees them."""
@@ -261,6 +424,11 @@ def _least(values: Iterable[Any]) -> int | None:
     return min((value for value in values if value is not None), default=None)
 
 
-def _kinds(found: Any) -> tuple[str, ...] | None:
-    kinds = json.loads(found) if isinstance(found, str | bytes) else found
-    return None if kinds is None else tuple(kinds)
+def _state(
+    now: int, ready_at: int | None, due_at: int | None, reserved_at: int | None, scheduled_at: int
+) -> State:
+    if reserved_at is not None:
+        return "reserved" if scheduled_at > now else "expired"
+    if ready_at is None and due_at is None:
+        return "waiting"
+    return "scheduled" if scheduled_at > now else "ready"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from pyqueue_sql.models import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,106 @@ class Line:
     capacity: int
     held: int
     waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLook:
+    """A message, without what is in it."""
+
+    kind: str
+    key: str
+    state: State
+    entry: int
+    priority: int
+    scheduled_at: int
+    """The delivery time; while somebody holds the message, the end of the hold."""
+    created_at: int
+    reserved_at: int | None
+    attempts: int
+    max_attempts: int | None
+    reserved_by: str | None
+    source_kind: str | None
+    source_key: str | None
+    order_key: str | None
+    member: int | None
+    """Its number as a member of a group."""
+    errors: tuple[Mapping[str, Any], ...] | None
+    """As of `Message`; None where this login may not see them."""
+
+    @property
+    def error(self) -> str | None:
+        """The text of the last error, if there is one to be seen."""
+        return str(self.errors[-1].get("error") or "") if self.errors else None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What is in a message: one of `payload` and `payload_bytes`, and its headers."""
+
+    payload: Any
+    payload_bytes: bytes | None
+    headers: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """An entry that has ended, without what was in it."""
+
+    entry: int
+    outcome: str
+    to_kind: str | None
+    created_at: int
+    reserved_at: int | None
+    finished_at: int
+    attempts: int
+    reserved_by: str | None
+    errors: tuple[Mapping[str, Any], ...] | None
+    """As of `Message`; None where this login may not see them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """A schedule, without what it pushes."""
+
+    name: str
+    kind: str
+    rule: Mapping[str, Any]
+    catch_up: str
+    paused: bool
+    next_at: int | None
+    last_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLook:
+    """A group, and its members as far as they were counted."""
+
+    name: str
+    then_kind: str
+    then_key: str
+    fail_kind: str | None
+    expected: int | None
+    state: str
+    """open, closed, done or failed, as in the view `queue_groups`."""
+    created_at: int
+    finished_at: int | None
+    members: int
+    done: int
+    dead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a group, and where its message was pushed."""
+
+    member: int
+    kind: str
+    key: str
+    outcome: str | None
+    """None: it isn't done."""
+    done_at: int | None
+    is_dead: bool
+    """Whether its message died. Where the group waits for it all the same, only who sees errors sees that."""
 
 
 @dataclass(frozen=True, slots=True)

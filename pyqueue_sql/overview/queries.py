@@ -33,6 +33,14 @@ class Queries:
     """Values: name of a semaphore, at most."""
     dead_letters: str
     """How many there are and how many came since. Values: since, kind, at most."""
+    by_key: str
+    """Messages in the order of their keys. Values: kind, the first key, a key before it, at most."""
+    first: str
+    """Messages in the ready line, from its beginning. Values: kind, at most."""
+    timetable: str
+    """Messages in the timetable, from its beginning. Values: kind, at most."""
+    past: str
+    """Entries of a key that have ended. Values: kind, key, at most."""
 
 
 NEXT_KIND = "select min(q.p_kind) from delayed_queue q where q.p_kind > %s"
@@ -66,6 +74,41 @@ WAITING = """
 select count(*) from (select w.name from queue_semaphore_wait w where w.name = %s limit %s) r
 """
 
+
+CONTENTS = "q.payload, q.payload_bytes, q.headers"
+ERRORS = "q.errors"
+NO_ERRORS = "null as errors"
+"""Instead of `ERRORS`, where this login may not see them."""
+MESSAGE = f"""
+select q.p_kind, q.p_key, q.ready_at, q.due_at, q.entry, q.priority, q.scheduled_at, q.created_at,
+    q.reserved_at, q.attempts, q.max_attempts, q.reserved_by, q.source_kind, q.source_key, q.order_key,
+    q.member, {ERRORS}
+from delayed_queue q"""
+PAST = f"""
+select q.entry, q.outcome, q.to_kind, q.created_at, q.reserved_at, q.finished_at, q.attempts,
+    q.reserved_by, {ERRORS}
+from queue_history q where q.p_kind = %s and q.p_key = %s"""
+MAY_SEE = f"select {CONTENTS}, {ERRORS} from delayed_queue q limit 0"
+ONE = f"{MESSAGE} where q.p_kind = %s and q.p_key = %s"
+INSIDE = f"select {CONTENTS} from delayed_queue q where q.p_kind = %s and q.p_key = %s"
+SCHEDULES = """
+select r.name, r.p_kind, r.rule, r.catch_up, r.paused, r.next_at, r.last_at from queue_recurring r
+order by r.name limit %s
+"""
+GROUPS = """
+select g.group_name, g.then_kind, g.then_key, g.fail_kind, g.expected, g.closed, g.failed, g.created_at,
+    g.finished_at
+from queue_group g where g.group_name >= %s and g.group_name > %s order by g.group_name limit %s
+"""
+DIED = "o.error is not null"
+NOT_KNOWN = "null"
+"""Instead of `DIED`, where this login may not see errors."""
+MEMBERS = f"""
+select o.member, o.p_kind, o.p_key, o.outcome, o.done_at, {DIED} from queue_group_member o
+where o.group_name = %s order by o.member limit %s
+"""
+GROUP_OF = "select o.group_name from queue_group_member o where o.member = %s"
+
 POSTGRESQL = Queries(
     now="select queue_now()",
     settings=SETTINGS,
@@ -97,6 +140,11 @@ from queue_worker w cross join (select %s::bigint as now) n order by w.worker li
 select count(*), count(case when r.created_at > %s then 1 end) from (
     select q.created_at from delayed_queue q where q.p_kind = %s order by q.p_key limit %s) r
 """,
+    by_key=f"{MESSAGE} where q.p_kind = %s and q.p_key >= %s and q.p_key > %s order by q.p_key limit %s",
+    first=f"""{MESSAGE} where q.p_kind = %s and q.ready_at is not null
+order by -q.priority::integer, q.ready_at, q.entry limit %s""",
+    timetable=f"{MESSAGE} where q.p_kind = %s and q.due_at is not null order by q.due_at limit %s",
+    past=f"{PAST} limit %s",
 )
 # What is read by a forced index comes in its order; with an ORDER BY MariaDB sorts all that there is.
 MYSQL = Queries(
@@ -132,6 +180,13 @@ select count(*), count(case when r.created_at > %s then 1 end) from (
     select q.created_at from delayed_queue q force index (delayed_queue_key) where q.p_kind = %s
     order by q.p_key limit %s) r
 """,
+    by_key=f"""{MESSAGE} force index (delayed_queue_key)
+where q.p_kind = %s and q.p_key >= %s and q.p_key > %s order by q.p_key limit %s""",
+    first=f"""{MESSAGE} force index (delayed_queue_ready)
+where q.p_kind = %s and q.ready_rank is not null limit %s""",
+    timetable=f"""{MESSAGE} force index (delayed_queue_due)
+where q.p_kind = %s and q.due_at is not null limit %s""",
+    past=f"{PAST} order by q.finished_at desc limit %s",
 )
 
 BLOCKERS_POSTGRESQL = """

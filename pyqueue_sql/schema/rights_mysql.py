@@ -87,13 +87,18 @@ def take_back(connection: Connection, release: Release, found: Iterable[Right]) 
         for grant in filter(None, map(GRANT.search, release.optional))
         for kind, name in [(grant[2] or "", grant[3])]
         for role in grant[4].split(", ")
-        for privilege in grant[1].split(", ")
+        for privilege in _privileges(grant[1])
     }
     for one in sorted(found):
         if (one.kind, one.name, one.user, one.privilege) not in wanted:
             privilege = "grant option" if one.privilege == "grant" else one.privilege
             revoke = f"revoke {privilege} on {one.kind} `{one.name}` from {_grantee(one)}"
             connection.exec_driver_sql(revoke, execution_options={"no_parameters": True})
+
+
+def _privileges(granted: str) -> list[str]:
+    right, _, names = granted.partition(" (")
+    return [f"{right} (`{name}`)" for name in names[:-1].split(", ")] if names else right.split(", ")
 
 
 def _grantee(right: Right) -> str:

@@ -12,12 +12,12 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Footer, Static, TabbedContent, TabPane
 
-from pyqueue_sql import Queue, QueueError, Schedule
+from pyqueue_sql import QueueError
 from pyqueue_sql.calls import dialect
-from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.doctor.findings import lasting
-from pyqueue_sql.overview import AT_MOST, KindLook, Overview, open_look
-from pyqueue_sql.top.rates import SECOND, Rates
+from pyqueue_sql.models import to_datetime
+from pyqueue_sql.overview import AT_MOST, Gone, KindLook, Look, Overview, Timing, act, open_look
+from pyqueue_sql.overview.rates import SECOND, Rates
 from pyqueue_sql.top.screens import Details, Messages, Question
 
 SHOWN = 100
@@ -94,7 +94,7 @@ class Top(App[None]):
         try:
             with open_look(self._url, self._schema) as look:
                 seen = look.overview()
-                schedules = Queue(look.connection, schema=self._schema).schedules()
+                schedules = look.schedules()
         except Exception as error:
             self.call_from_thread(self._say, f"no answer: {_said(error)}")
         else:
@@ -102,7 +102,7 @@ class Top(App[None]):
         finally:
             self._looking.release()
 
-    def _show(self, seen: Overview, schedules: list[Schedule]) -> None:
+    def _show(self, seen: Overview, schedules: list[Timing]) -> None:
         self._seen = seen
         self._rates.add(seen)
         self._fill("kinds", [self._kind_row(seen, one) for one in seen.kinds])
@@ -130,8 +130,8 @@ class Top(App[None]):
                 [
                     Text(one.name),
                     Text(one.kind),
-                    "never" if one.next_at is None else f"{one.next_at:%Y-%m-%d %H:%M:%S}",
-                    "never" if one.last_at is None else f"{one.last_at:%Y-%m-%d %H:%M:%S}",
+                    _when(one.next_at),
+                    _when(one.last_at),
                     "yes" if one.paused else "",
                 ]
                 for one in schedules
@@ -220,71 +220,68 @@ class Top(App[None]):
 
     @work(thread=True)
     def _load_messages(self, kind: str) -> None:
-        def show(queue: Queue[Any]) -> None:
-            found = queue.peek(kind, SHOWN)
+        def show(look: Look) -> None:
+            found = look.messages(kind, SHOWN, look.now())
             retry = None if self._read_only else self._retry
             self.call_from_thread(self.push_screen, Messages(kind, found, self._load_details, retry))
 
-        self._with_queue(show)
+        self._look(show)
 
     @work(thread=True)
     def _load_details(self, kind: str, key: str) -> None:
-        def show(queue: Queue[Any]) -> None:
-            found, past = queue.get(kind, key), queue.history(kind, key)
-            self.call_from_thread(self.push_screen, Details(found, past[:SHOWN]))
+        def show(look: Look) -> None:
+            found = look.message(kind, key, look.now())
+            inside, past = look.contents(kind, key), look.past(kind, key, SHOWN)
+            self.call_from_thread(self.push_screen, Details(found, inside, past))
 
-        self._with_queue(show)
+        self._look(show)
 
     def action_pause(self) -> None:
         """Pause the kind under the cursor, or resume it."""
         if (one := self._kind()) is not None:
             verb = "Resume" if one.paused else "Pause"
-            self._ask(
-                f"{verb} {one.kind}?",
-                lambda queue: queue.resume(one.kind) if one.paused else queue.pause(one.kind),
-            )
+            self._ask(f"{verb} {one.kind}?", verb.lower(), one.kind)
 
     def action_redrive(self) -> None:
         """Bring the dead letters of the kind under the cursor back."""
         if (one := self._kind()) is not None:
-            self._ask(f"Bring all dead letters in {one.kind} back?", lambda queue: queue.redrive(one.kind))
+            self._ask(f"Bring all dead letters in {one.kind} back?", "redrive", one.kind)
 
     def _retry(self, kind: str, key: str) -> None:
-        self._ask(
-            f"Make {key} in {kind} ready now?",
-            lambda queue: queue.push(kind, key, on_duplicate="push_back"),
-        )
+        self._ask(f"Make {key} in {kind} ready now?", "retry", kind, key)
 
-    def _ask(self, text: str, work: Callable[[Queue[Any]], object]) -> None:
+    def _ask(self, text: str, action: str, kind: str, key: str = "") -> None:
         if self._read_only:
             self.notify("--read-only: nothing is changed", severity="warning")
             return
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._do(work)
+                self._do(action, kind, key)
 
         self.push_screen(Question(text), answered)
 
     @work(thread=True)
-    def _do(self, work: Callable[[Queue[Any]], object]) -> None:
-        if self._with_queue(work):
-            self.call_from_thread(self.notify, "done")
+    def _do(self, action: str, kind: str, key: str) -> None:
+        try:
+            said = act(self._url, self._schema, action, kind, key)
+        except Exception as error:
+            self.call_from_thread(self.notify, _said(error), severity="error", markup=False)
+        else:
+            self.call_from_thread(self.notify, said, markup=False)
             self.call_from_thread(self.action_look)
 
-    def _with_queue(self, work: Callable[[Queue[Any]], object]) -> bool:
-        """Do something with a queue on a connection of its own; say what the database says."""
+    def _look(self, work: Callable[[Look], object]) -> None:
+        """Look on a connection of its own; say what the database says."""
         try:
-            with connect(self._url, schema=self._schema, read_committed=True) as connection:
-                work(Queue(connection, schema=self._schema))
+            with open_look(self._url, self._schema) as look:
+                work(look)
         except Exception as error:
-            self.call_from_thread(self.notify, _said(error), severity="error")
-            return False
-        return True
+            self.call_from_thread(self.notify, _said(error), severity="error", markup=False)
 
 
 def _said(error: Exception) -> str:
-    if isinstance(error, QueueError):
+    if isinstance(error, QueueError | Gone):
         return str(error)
     found = dialect.failure(error)
     return found.message if found else str(error)
@@ -296,6 +293,10 @@ def _many(count: int) -> str:
 
 def _age(seconds: float | None) -> str:
     return "ever" if seconds is None else lasting(seconds)
+
+
+def _when(time: int | None) -> str:
+    return "never" if time is None else f"{to_datetime(time):%Y-%m-%d %H:%M:%S}"
 
 
 def _since(now: int, then: int | None) -> str:

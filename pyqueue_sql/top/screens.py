@@ -13,7 +13,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widgets import DataTable, Footer, Static
 
-from pyqueue_sql import Ended, Message, to_datetime
+from pyqueue_sql.models import to_datetime
+from pyqueue_sql.overview import Contents, MessageLook, Past
 
 
 class Question(ModalScreen[bool]):
@@ -59,7 +60,7 @@ class Messages(Screen[None]):
     def __init__(
         self,
         kind: str,
-        messages: Sequence[Message],
+        messages: Sequence[MessageLook],
         look: Callable[[str, str], object],
         retry: Callable[[str, str], None] | None,
     ) -> None:
@@ -77,14 +78,13 @@ class Messages(Screen[None]):
         table = self._table()
         table.add_columns("key", "state", "attempts", "scheduled at", "held by", "last error")
         for one in self._messages:
-            last = str(one.errors[-1].get("error") or "") if one.errors else ""
             table.add_row(
                 Text(one.key),
                 one.state,
                 str(one.attempts),
                 f"{to_datetime(one.scheduled_at):%Y-%m-%d %H:%M:%S}",
                 Text(one.reserved_by or ""),
-                Text(last[:80]),
+                Text((one.error or "")[:80]),
             )
 
     def _table(self) -> DataTable[Any]:
@@ -108,14 +108,15 @@ class Details(Screen[None]):
 
     Args:
         message: it, None where it is gone.
+        inside: what is in it, None where this login may not see that.
         past: what has ended under its key, where the kind keeps a history.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "app.pop_screen", "back")]
 
-    def __init__(self, message: Message | None, past: Sequence[Ended]) -> None:
+    def __init__(self, message: MessageLook | None, inside: Contents | None, past: Sequence[Past]) -> None:
         super().__init__()
-        self._message, self._past = message, past
+        self._message, self._inside, self._past = message, inside, past
 
     def compose(self) -> ComposeResult:
         """Show it."""
@@ -128,11 +129,6 @@ class Details(Screen[None]):
         if one is None:
             lines = ["The message is gone."]
         else:
-            payload = (
-                json.dumps(one.payload, indent=2, ensure_ascii=False)
-                if one.payload_bytes is None
-                else f"{len(one.payload_bytes)} bytes"
-            )
             lines = [
                 f"kind      {one.kind}",
                 f"key       {one.key}",
@@ -142,10 +138,7 @@ class Details(Screen[None]):
                 f"created   {to_datetime(one.created_at):%Y-%m-%d %H:%M:%S} UTC",
                 f"scheduled {to_datetime(one.scheduled_at):%Y-%m-%d %H:%M:%S} UTC",
                 f"held by   {one.reserved_by or '-'}",
-                f"headers   {json.dumps(one.headers or {}, ensure_ascii=False)}",
-                "",
-                "payload",
-                payload,
+                *self._contents(),
             ]
             if one.errors:
                 lines += ["", "errors, the newest last"]
@@ -161,6 +154,17 @@ class Details(Screen[None]):
                 for past in self._past
             ]
         return [_printable(line) for line in lines]
+
+    def _contents(self) -> list[str]:
+        one = self._inside
+        if one is None:
+            return ["", "payload, headers and errors: not for this login"]
+        payload = (
+            json.dumps(one.payload, indent=2, ensure_ascii=False)
+            if one.payload_bytes is None
+            else f"{len(one.payload_bytes)} bytes"
+        )
+        return [f"headers   {json.dumps(one.headers or {}, ensure_ascii=False)}", "", "payload", payload]
 
 
 def _printable(text: str) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from textual.widgets import DataTable, Static
 
 from pyqueue_sql.overview.models import KindLook, Overview, Totals
+from pyqueue_sql.overview.rates import Rates
 from pyqueue_sql.top.app import Top
-from pyqueue_sql.top.rates import Rates
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot

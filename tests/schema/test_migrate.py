@@ -214,7 +214,7 @@ def test_an_upgrade_that_fails_leaves_nothing(empty_url: str):
 
 def test_roles_stay_while_they_are_used_and_go_with_the_last_installation():
     text = "select rolname::text from pg_roles where rolname ~ '^queue_' order by 1"
-    ours = [("queue_admin",), ("queue_consumer",), ("queue_operator",), ("queue_producer",)]
+    ours = [(f"queue_{name}",) for name in ("admin", "consumer", "observer", "operator", "producer")]
     with start_server() as server:
         migrate.upgrade(server.url)
         migrate.upgrade(server.url, schema="second")

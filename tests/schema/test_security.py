@@ -122,6 +122,7 @@ def test_the_search_path_is_pinned_where_psql_installs(conn: psycopg.Connection,
         ("queue_producer", PRODUCER | MAKING_GROUPS | EVERYBODY),
         ("queue_consumer", CONSUMER | UPKEEP | READING | MAKING_GROUPS | EVERYBODY),
         ("queue_operator", OPERATOR | EVERYBODY | VIEWED),
+        ("queue_observer", EVERYBODY | VIEWED),
         ("queue_admin", PUBLIC | VIEWED),
     ],
 )
@@ -168,6 +169,7 @@ def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: ps
             *("queue_messages", "queue_stats", "queue_workers", "queue_history"),
             *("queue_subscriptions", "queue_schedules", "queue_groups", "queue_semaphores"),
             *("queue_log", "queue_readers"),
+            *("queue_count", "queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait"),
         )
     }
     assert set(found) == looking | {

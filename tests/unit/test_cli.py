@@ -37,7 +37,7 @@ COMMANDS = {
     *("get", "next", "pop", "extend", "history", "purge", "pipeline", "wait", "worker", "workers", "reap"),
     *("define", "drop", "pause", "resume", "drain", "stats", "redrive", "replay", "prune"),
     *("publish", "subscribe", "unsubscribe", "subscriptions", "schedule", "unschedule", "schedules", "tick"),
-    *("doctor", "top", "metrics"),
+    *("doctor", "top", "web", "metrics"),
     *("group", "groups", "semaphore", "semaphores", "read", "read-ack", "read-end", "readers"),
 }
 

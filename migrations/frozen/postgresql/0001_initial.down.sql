@@ -577,8 +577,8 @@ drop table queue_kind;
 --;
 do $$
 begin
-    if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{queue_admin, queue_operator, queue_consumer, queue_producer}')) = 4 then
-        execute format('revoke usage on schema %I from queue_admin, queue_operator, queue_consumer, queue_producer', current_schema());
+    if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{queue_admin, queue_observer, queue_operator, queue_consumer, queue_producer}')) = 5 then
+        execute format('revoke usage on schema %I from queue_admin, queue_observer, queue_operator, queue_consumer, queue_producer', current_schema());
     end if;
 end $$;
 --;
@@ -586,9 +586,9 @@ do $$
 begin
     if not exists (select from pg_catalog.pg_auth_members m
         join pg_catalog.pg_roles r on r.oid = m.roleid join pg_catalog.pg_roles u on u.oid = m.member
-        where r.rolname = any ('{queue_admin, queue_operator, queue_consumer, queue_producer}') and u.rolname <> all ('{queue_admin, queue_operator, queue_consumer, queue_producer}')
+        where r.rolname = any ('{queue_admin, queue_observer, queue_operator, queue_consumer, queue_producer}') and u.rolname <> all ('{queue_admin, queue_observer, queue_operator, queue_consumer, queue_producer}')
         and u.rolname <> current_user) then
-        drop role if exists queue_admin, queue_operator, queue_consumer, queue_producer;
+        drop role if exists queue_admin, queue_observer, queue_operator, queue_consumer, queue_producer;
     end if;
 exception when dependent_objects_still_exist or insufficient_privilege then
     raise notice 'roles stay: %', sqlerrm;

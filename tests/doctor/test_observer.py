@@ -1,0 +1,233 @@
+"""The observer sees kinds, keys, states, counters and workers, and reaches nothing that is in a message."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+from textual.widgets import DataTable
+
+from pyqueue_sql import Queue
+from pyqueue_sql.calls.connect import connect as open_connection
+from pyqueue_sql.metrics import asgi
+from pyqueue_sql.overview import open_look
+from pyqueue_sql.overview.look import NotSeen
+from pyqueue_sql.top.app import Top
+from tests.doctor.logins import SECRET, Watched, execute
+from tests.doctor.test_top import cells, table, text, until
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+
+WHOLE = {
+    *("queue_count", "queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait"),
+    *(
+        "queue_stats",
+        "queue_workers",
+        "queue_subscriptions",
+        "queue_groups",
+        "queue_semaphores",
+        "queue_readers",
+    ),
+}
+"""What it reads with all columns: none of them is somebody's contents."""
+PARTS = {
+    "delayed_queue": "p_kind p_key entry priority scheduled_at scheduled_at_initially created_at reserved_at"
+    " attempts reserved_by ready_rank ready_at due_at max_attempts source_kind source_key member order_key",
+    "queue_kind": "p_kind paused draining dead_letter_kind",
+    "queue_worker": "worker kinds started_at heartbeat_at timeout_seconds session_lock session_id upkeep",
+    "queue_recurring": "name p_kind rule catch_up paused until_at next_at last_at",
+    "queue_group": "group_name then_kind then_key on_dead fail_kind expected closed created_at finished_at"
+    " failed",
+    "queue_group_member": "member group_name p_kind p_key entry done_at outcome",
+    "queue_messages": "p_kind p_key state priority scheduled_at scheduled_at_initially created_at reserved_at"
+    " attempts max_attempts reserved_by age source_kind source_key entry",
+    "queue_history": "p_kind p_key entry outcome to_kind priority scheduled_at_initially created_at"
+    " reserved_at finished_at attempts reserved_by",
+    "queue_schedules": "name p_kind rule catch_up paused until next_at last_at",
+}
+ROUTINES = {"queue_now", "queue_time", "queue_timestamp"}
+WRONG_NUMBER = 1318
+"""What MariaDB and MySQL say of arguments, after the question whether the routine may be called."""
+NOT_ALLOWED = 1370
+VIEWED = {"_queue_state", "_queue_is_alive"}
+"""What views call on PostgreSQL, whoever reads a view has to be allowed to call."""
+
+
+@pytest.fixture
+def observer(watched: Watched) -> str:
+    """The URL of a login that is an observer."""
+    return watched.observer
+
+
+def columns(watched: Watched, server_name: str) -> set[tuple[str, str]]:
+    """All columns of what is in the schema, as its owner sees them."""
+    here = "current_schema()" if server_name == "postgresql" else "database()"
+    text_ = (
+        f"select c.table_name, c.column_name from information_schema.columns c where c.table_schema = {here}"
+    )
+    return {(str(name), str(column)) for name, column in watched.execute(text_)}
+
+
+def test_it_reads_these_columns_and_no_others(observer: str, watched: Watched, server_name: str) -> None:
+    there = {one for one in columns(watched, server_name) if one[0].startswith(("queue_", "delayed_queue"))}
+    allowed: set[tuple[str, str]] = set()
+    with open_look(observer) as look:
+        for name, column in there:
+            try:
+                # a name of the catalogue, which is the queue's own
+                look.rows(f"select {'q.' + column} from {name} q limit 0")
+            except NotSeen:
+                continue
+            allowed.add((name, column))
+    expected = {(name, column) for name, part in PARTS.items() for column in part.split()}
+    expected |= {one for one in there if one[0] in WHOLE}
+    assert allowed == expected & there
+    assert {name for name, _ in allowed} == WHOLE | set(PARTS)
+    assert ("delayed_queue", "secret") in there
+
+
+def test_it_calls_nothing_but_the_clock(observer: str, watched: Watched, server_name: str) -> None:
+    found: set[str] = set()
+    with open_connection(observer) as connection:
+        queue = Queue(connection)
+        if server_name == "postgresql":
+            text_ = "select p.proname from pg_proc p where p.pronamespace = current_schema()::regnamespace"
+            callable_ = "has_function_privilege(p.oid, 'execute')"
+            found |= {name for (name,) in execute(queue, f"{text_} and {callable_}")}
+        else:
+            text_ = "select r.routine_name, r.routine_type from information_schema.routines r"
+            for name, kind in watched.execute(f"{text_} where r.routine_schema = database()"):
+                with pytest.raises(pymysql.OperationalError) as caught:
+                    execute(queue, f"call {name}()" if kind == "PROCEDURE" else f"select {name}()")
+                found |= {name} if caught.value.args[0] == WRONG_NUMBER else set()
+                assert caught.value.args[0] in (WRONG_NUMBER, NOT_ALLOWED)
+    assert found == ROUTINES | (VIEWED if server_name == "postgresql" else set())
+
+
+def test_nothing_that_it_can_read_has_a_secret_in_it(
+    observer: str, watched: Watched, server_name: str
+) -> None:
+    with open_look(observer) as look:
+        for name in sorted(WHOLE | set(PARTS)):
+            wanted = PARTS.get(name, "*").split()
+            if server_name == "postgresql":
+                wanted = [one for one in wanted if one != "ready_rank"]
+            rows = look.rows(f"select {', '.join(wanted)} from {name}")
+            assert rows or name in (
+                "queue_subscriptions",
+                "queue_readers",
+                "queue_semaphore_slot",
+                "queue_semaphore_wait",
+            )
+            assert SECRET not in str(rows)
+    with open_look(watched.url) as look:  # it is there for its owner
+        assert SECRET in str(look.rows("select payload, headers from delayed_queue"))
+
+
+@pytest.mark.parametrize(
+    "text_",
+    [
+        "select * from delayed_queue",
+        "select * from queue_messages",
+        "select * from queue_history",
+        "select count(*) from delayed_queue q where cast(q.payload as char(9)) like '%sesame%'",
+        "select q.p_key from delayed_queue q order by q.payload",
+        "select q.p_key from queue_messages q group by q.p_key, q.headers",
+        "select h.result from queue_history h",
+        "select m.error from queue_group_member m",
+        "select l.payload from queue_log l",
+        "select s.payload from queue_stage s",
+        "select i.payload from queue_inbox i",
+        "delete from delayed_queue",
+        "update queue_kind set paused = true",
+        "insert into queue_inbox (p_kind, payload) values ('mail', '1')",
+    ],
+)
+def test_what_would_show_or_change_something_is_refused(observer: str, text_: str) -> None:
+    with open_connection(observer) as connection:
+        refused: set[Any] = set()
+        try:
+            execute(Queue(connection), text_)
+        except Exception as error:
+            refused = {getattr(error, "sqlstate", None), *error.args[:1]}
+    assert refused & {"42501", 1142, 1143}, refused
+
+
+def test_a_look_shows_what_is_there_and_not_what_is_in_it(observer: str) -> None:
+    with open_look(observer) as look:
+        now = look.now()
+        seen = look.overview()
+        found = look.messages("mail", 10, now)
+        assert not look.sees_contents
+        assert look.contents("mail", "c") is None
+        past = look.past("mail", "a", 10)
+        dead = look.by_key("mail.dead", 10, now)
+        schedules = look.schedules()
+        [group] = look.groups(10, 10)
+        members = look.members("crew", 10)
+    assert [(one.kind, one.total) for one in seen.kinds] == [("mail", 3), ("mail.dead", 1)]
+    assert {one.key: one.state for one in found} == {"c": "reserved", "raw": "ready", "late": "scheduled"}
+    assert [(one.outcome, one.errors) for one in past] == [("acked", None)]
+    assert [(one.key, one.source_kind, one.errors) for one in dead] == [("b", "mail", None)]
+    assert [one.name for one in schedules] == ["nightly"]
+    assert (group.name, group.then_kind, group.members) == ("crew", "next", 3)
+    assert {one.key for one in members} == {"a", "b", "c"}
+    assert [one.worker for one in seen.workers] == ["w1"]
+    assert SECRET not in str((seen, found, past, dead, schedules, group, members))
+
+
+def test_its_metrics_are_those_of_the_owner(observer: str, watched: Watched) -> None:
+    def of(url: str) -> list[str]:
+        lines = asgi.text(url).splitlines()
+        return [
+            one
+            for one in lines
+            if not one.startswith(("pyqueue_oldest", "pyqueue_longest", "pyqueue_dead_rows"))
+        ]
+
+    found = of(observer)
+    assert found == of(watched.url)
+    assert "pyqueue_up 1.0" in found
+
+
+def test_top_works_and_shows_no_contents(observer: str) -> None:
+    async def run() -> None:
+        app = Top(observer, None, 3600, False)
+        async with app.run_test(size=(160, 50)) as pilot:
+            await until(pilot, lambda: table(app, "kinds").row_count > 0)
+            await script(app, pilot)
+
+    async def script(app: Top, pilot: Pilot[None]) -> None:
+        assert [row[0] for row in cells(table(app, "schedules"))] == ["nightly"]
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.screen.query("#messages"))
+        [row] = cells(app.screen.query_one("#messages", DataTable))
+        assert (row[0], row[5]) == ("b", "")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen.query("#details"))
+        shown = text(app, "details")
+        assert "not for this login" in shown
+        assert SECRET not in shown
+        # and it changes nothing
+        await pilot.press("escape", "escape", "up", "p", "y")
+        await until(pilot, lambda: any("denied" in one.message for one in app._notifications))
+
+    asyncio.run(run())
+
+
+def test_an_operator_sees_what_is_in_messages(watched: Watched) -> None:
+    with open_look(watched.operator) as look:
+        found, raw = look.contents("mail", "late"), look.contents("mail", "raw")
+        [dead] = look.by_key("mail.dead", 10, look.now())
+        assert look.overview().kind("mail") is not None
+        with pytest.raises(NotSeen):
+            look.rows("select q.secret from delayed_queue q")
+    assert found is not None
+    assert (found.payload, found.headers) == ({"password": SECRET}, None)
+    assert raw is not None
+    assert raw.payload_bytes == SECRET.encode()
+    assert dead.error == f"no such {SECRET}"
