@@ -11,9 +11,10 @@ declare
     v_row record;
     v_entries bigint[];
     v_ids record;
+    v_pushed bigint;
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
-        select min(l.id) as first, max(l.id) as last, count(case when (not (v_asks and coalesce((
+        select min(l.id) as first, max(l.id) as last, count(*) as number, count(case when (not (v_asks and coalesce((
             select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
@@ -62,13 +63,16 @@ begin
         order by l.p_key, l.p_kind, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select array_agg(i.entry order by i.entry) into v_entries from i where v_keeps;
+    select array_agg(i.entry order by i.entry) filter (where v_keeps), count(*) into v_entries, v_pushed from i;
     if v_keeps then
         perform _queue_take_back(coalesce(v_entries, '{}'), v_now);
         perform _queue_index(coalesce(v_entries, '{}'));
         perform _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
+    -- for queue_stage_publish in the same transaction: how many have landed, and how many are new
+    perform set_config('pyqueue_sql.taken_in', array[coalesce(t.n[1], 0) + v_ids.number, coalesce(t.n[2], 0) + v_pushed]::text, true)
+    from (select nullif(current_setting('pyqueue_sql.taken_in', true), '')::bigint[] as n) t;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
     return null;
 end $$;
