@@ -14,8 +14,8 @@ from pyqueue_sql.errors import InvalidOption
 READ, READ_STREAM, WRITE, WRITE_STREAM = "read", "readStream", "write", "writeStream"
 WAYS: Final = (READ, READ_STREAM, WRITE, WRITE_STREAM)
 STREAM_PATIENCE_SECONDS: Final = 180.0
-OF_SPARK: Final = frozenset({"checkpointlocation"})
-"""What Spark hands on of its own."""
+OF_SPARK: Final = frozenset({"checkpointlocation", "provider"})
+"""What Spark hands on of its own; and where a table is created, each option once more as `option.…`."""
 
 
 def _text(value: str) -> str:
@@ -152,6 +152,10 @@ def plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
+def _is_of_spark(name: str) -> bool:
+    return name.lower() in OF_SPARK or name.lower().startswith("option.")
+
+
 def check_names(given: Mapping[str, str]) -> None:
     """Refuse a name that no way of reading or writing knows.
 
@@ -159,7 +163,7 @@ def check_names(given: Mapping[str, str]) -> None:
         InvalidOption: it names the nearest that there is.
     """
     for name in given:
-        if plain(name) not in _PLAIN and name.lower() not in OF_SPARK:
+        if plain(name) not in _PLAIN and not _is_of_spark(name):
             raise InvalidOption(_unknown(name, "", list(KNOWN)))
 
 
@@ -182,7 +186,7 @@ def parse(given: Mapping[str, str], way: str) -> Options:
     found: dict[str, Any] = {}
     allowed = sorted(name for name, one in KNOWN.items() if way in one.ways)
     for name, value in given.items():
-        if name.lower() in OF_SPARK:
+        if _is_of_spark(name):
             continue
         known = _PLAIN[plain(name)]
         # no value is shown: what is misspelt may be the URL

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pyspark import TaskContext
+from pyspark.sql import DataFrame
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
@@ -225,6 +226,27 @@ def of_query() -> tuple[str | None, int | None, str | None]:
         context.getLocalProperty(name) if context else None for name in (QUERY_ID, BATCH_ID, RUN_ID)
     )
     return query, None if batch is None else int(batch), None if query is None else run
+
+
+def batch_of(messages: DataFrame, batch: int) -> tuple[str, int] | None:
+    """Return what a write in a `foreachBatch` names, `stream` and `batch`, where the source has commit=sink.
+
+    Args:
+        messages: the batch, with the column reserved_by.
+        batch: its number.
+
+    Returns:
+        None: there is nothing in the batch, and nothing to be ended.
+    """
+    context: Any = getattr(messages.sparkSession, "sparkContext", None)
+    if context is not None:
+        return stream_of(context.getLocalProperty(QUERY_ID)), batch
+    # Spark Connect tells neither us nor our tasks which query it is, but whoever holds a message says so
+    first = messages.select("reserved_by").first()
+    if first is None:
+        return None
+    stream, number, _ = first.reserved_by.rsplit("/", 2)
+    return stream, int(number)
 
 
 def partition() -> int:

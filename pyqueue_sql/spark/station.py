@@ -18,13 +18,12 @@ from pyqueue_sql.spark.arrow import pa
 from pyqueue_sql.spark.batches import Committed, connected, patiently
 from pyqueue_sql.spark.options import READ_STREAM, Options, parse
 from pyqueue_sql.spark.sink import (
-    QUERY_ID,
     Staged,
     Stager,
+    batch_of,
     parts_of,
     refused_of,
     run_of,
-    stream_of,
     tell,
 )
 
@@ -131,12 +130,13 @@ class Station:
             messages: the batch.
             batch: its number.
         """
-        query = messages.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
-        assert query is not None, "Spark tells its batches which query they are of"
+        named = batch_of(messages, batch)
+        if named is None:
+            return
         options = parse(
             {"url": url, "kind": self.kind, **_schema(queue_schema), **dict(self.options)}, READ_STREAM
         )
-        step = functools.partial(self._move if self.to else self._end, options, stream_of(query), batch)
+        step = functools.partial(self._move if self.to else self._end, options, *named)
         for left in reversed(range(TRIES)):
             try:
                 step(self.result(messages))
@@ -145,7 +145,7 @@ class Station:
                 if not left:
                     raise
                 with connected(options) as database:
-                    database.renew(stream_of(query), batch)
+                    database.renew(*named)
 
     def _move(self, options: Options, stream: str, batch: int, found: DataFrame) -> None:
         given = dataclasses.replace(options, kind=None, stream=stream, batch=batch)
