@@ -24,7 +24,11 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _BEGIN = Routine("queue_stage_begin", columns("job text, options json"), columns("part"))
-_PUBLISH = Routine("queue_stage_publish", columns("parts json, options json"), columns("outcome, messages, pushed, differing"))
+_PUBLISH = Routine(
+    "queue_stage_publish",
+    columns("parts json, options json"),
+    columns("outcome, messages, pushed, differing"),
+)
 _ABORT = Routine("queue_stage_abort", columns("job text"), columns("removed"))
 _READY = Routine("queue_stream_ready", columns("kind text"), columns("ready boolean"))
 _PLAN = Routine("queue_stream_plan", columns("source text"), columns("plan, parts json"))

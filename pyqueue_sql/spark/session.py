@@ -19,8 +19,8 @@ def make_session(
 
     Args:
         name: of the application.
-        master: local[2], say, the URL of a cluster, or that of Spark Connect, sc://…; None: as spark-submit or
-            the configuration has it.
+        master: local[2], say, the URL of a cluster, or that of Spark Connect, sc://…; None: as spark-submit
+            or the configuration has it.
         settings: of Spark.
 
     Raises:

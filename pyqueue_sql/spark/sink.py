@@ -280,8 +280,8 @@ def tell(done: Published | Committed | None, refused: int) -> None:
     messages = done.messages if isinstance(done, Published) else done.published
     log.log(
         logging.WARNING if refused or done.differing else logging.INFO,
-        "%s messages: %s pushed, %s ignored, %s with another payload than the message of their key, %s of them"
-        " rows that could be none and are dead letters",
+        "%s messages: %s pushed, %s ignored, %s with another payload than the message of their key, %s of"
+        " them rows that could be none and are dead letters",
         *(messages, done.pushed, messages - done.pushed),
         *("unknown" if done.differing is None else done.differing, refused),
     )

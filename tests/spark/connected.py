@@ -25,9 +25,10 @@ def main(url: str, folder: str) -> None:
     register(spark)
     where = {"url": url}
 
-    def copy(frame: DataFrame, commit: str, name: str) -> None:
-        found = frame.select(F.lit(name).alias("p_kind"), "p_key", "payload")
-        writer = found.writeStream.format("pyqueue").options(**where).option("checkpointLocation", f"{folder}/{name}")
+    def copy(frame: DataFrame, kind: str) -> None:
+        found = frame.select(F.lit(kind).alias("p_kind"), "p_key", "payload")
+        writer = found.writeStream.format("pyqueue").options(**where)
+        writer = writer.option("checkpointLocation", f"{folder}/{kind}")
         writer.trigger(availableNow=True).start().awaitTermination()
 
     def take(kind: str, commit: str) -> DataFrame:
@@ -49,11 +50,13 @@ def main(url: str, folder: str) -> None:
     rows.write.format("pyqueue").options(**where, kind="mail").mode("append").save()
     there = spark.read.format("pyqueue").options(**where, look="peek").load().where("p_kind = 'mail'")
     assert there.count() == 10
-    copy(take("mail", "source"), "source", "first")
-    copy(take("first", "sink"), "sink", "second")
+    copy(take("mail", "source"), "first")
+    copy(take("first", "sink"), "second")
     writer = take("second", "sink").writeStream.foreachBatch(work)
-    writer.option("checkpointLocation", f"{folder}/third").trigger(availableNow=True).start().awaitTermination()
-    station = Station("third", pack, to=("packed",), schema="id int", failed="dead", options=(("max_messages", "3"),))
+    writer = writer.option("checkpointLocation", f"{folder}/third")
+    writer.trigger(availableNow=True).start().awaitTermination()
+    options = (("max_messages", "3"),)
+    station = Station("third", pack, to=("packed",), schema="id int", failed="dead", options=options)
     Pipeline("shop", [station]).run(spark, url, folder, once=True)
     spark.stop()
 

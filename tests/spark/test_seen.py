@@ -1,4 +1,4 @@
-"""What came of a write is seen: in a view and in the log; and a write that is repeated writes nothing twice."""
+"""What came of a write is seen, in a view and in the log; a write that is repeated writes nothing twice."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ROWS = [{"p_key": key, "payload": payload} for key, payload in (("a", "1"), ("b"
 def writes(queue: Session) -> list[Any]:
     """Return what came of all writes, the sums of each job, and remember it no longer."""
     text = (
-        "select sum(w.messages), sum(w.pushed), sum(w.ignored), sum(w.differing), sum(w.refused) from queue_writes w"
-        " group by substr(w.job, 1, 42) order by min(w.written_at)"
+        "select sum(w.messages), sum(w.pushed), sum(w.ignored), sum(w.differing), sum(w.refused)"
+        " from queue_writes w group by substr(w.job, 1, 42) order by min(w.written_at)"
     )
     found = [tuple(None if one is None else int(one) for one in row) for row in queue.execute(text)]
     queue.execute("delete from queue_write")
@@ -51,8 +51,8 @@ def test_what_came_of_a_write_stands_in_a_view_and_in_the_log(
         spark.conf.unset("spark.sql.pyspark.worker.logging.enabled")
     assert writes(queue) == [(4, 2, 2, 1, 1)]
     said = (
-        "4 messages: 2 pushed, 2 ignored, 1 with another payload than the message of their key, 1 of them rows"
-        " that could be none and are dead letters"
+        "4 messages: 2 pushed, 2 ignored, 1 with another payload than the message of their key, 1 of them"
+        " rows that could be none and are dead letters"
     )
     assert ("WARNING", said) in logged
 
