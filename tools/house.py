@@ -81,9 +81,9 @@ def measures() -> dict[str, tuple[int, int]]:
     return {
         "routines on PostgreSQL": (len(files(postgresql, "routine")), 232),
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 261),
-        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15330),
+        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15394),
         "routines without a twin": (len(names[0] ^ names[1]), 123),
-        "lines frozen": (_lines(frozen), 17100),
+        "lines frozen": (_lines(frozen), 17178),
     }
 
 
