@@ -5,6 +5,7 @@ Everything can be killed and started again with the same --url and --work: it go
 
 from __future__ import annotations
 
+import calendar
 import contextlib
 import sys
 import tempfile
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 TASK_MESSAGES = 5_000
+WIDTH = 60
+LOOKS = {"on_time": ("█", "green"), "delayed": ("▒", "yellow"), "cancelled": ("x", "red")}
+"""How a flight of each way is drawn."""
 
 
 @click.command()
@@ -113,6 +117,7 @@ def run(
     verdict = check(spark, url, work, months)
     report(kinds, minutes, verdict, work)
     show(console, verdict)
+    draw(console, verdict)
     return int((verdict.queue != verdict.pandas).sum())
 
 
@@ -184,6 +189,23 @@ def show(console: Console, verdict: pd.DataFrame) -> None:
     for column in table.columns[1:]:
         column.justify = "right"
     console.print(table)
+
+
+def draw(console: Console, verdict: pd.DataFrame) -> None:
+    """Draw a bar a month: how many flights went which way."""
+    parts = verdict.what.str.extract(r"^(\w+): month (\d+)$")
+    counts = verdict.assign(way=parts[0], month=parts[1]).dropna(subset="month").astype({"month": int})
+    months = counts.pivot_table(index="month", columns="way", values="queue", fill_value=0)
+    most = months.sum(axis=1).max()
+    for month, ways in months.iterrows():
+        bars = (
+            f"[{color}]{sign * round(WIDTH * ways.get(way, 0) / most)}[/]"
+            for way, (sign, color) in LOOKS.items()
+        )
+        console.print(
+            f"{calendar.month_abbr[int(str(month))]} {''.join(bars)} {int(ways.sum()):,}", highlight=False
+        )
+    console.print(*(f"{sign} {way.replace('_', ' ')}" for way, (sign, _) in LOOKS.items()), sep="   ")
 
 
 if __name__ == "__main__":
