@@ -83,7 +83,7 @@ def measures() -> dict[str, tuple[int, int]]:
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 261),
         "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15394),
         "routines without a twin": (len(names[0] ^ names[1]), 123),
-        "lines frozen": (_lines(frozen), 17178),
+        "lines frozen": (_lines(frozen), 17177),
     }
 
 

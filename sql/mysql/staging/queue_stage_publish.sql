@@ -16,7 +16,7 @@ in_options: what names this work, so that the same batch is published once.
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how
 many were published, those whose keys are taken among them; pushed: how many of these became messages; differing: how
 many have another payload than the message that has their key. A write that names a query or a job stands in the view
-queue_writes, too.
+queue_writes, too. On PostgreSQL, where parts is empty, it is about what the transaction has put into queue_inbox.
 Errors: PQ001 for parts, query and batch, PQ002 for options. PQ004 where a part isn''t there (published before,
 aborted, past its day, lost in a crash of the server) or has not so many messages. PQ004, too, where another job of
 the same run has done the batch. For a message the error of a push, naming its key.

@@ -9,8 +9,6 @@ create table queue_write (
     pushed     bigint not null,
     differing  bigint,
     refused    bigint not null,
-    constraint queue_write_pkey primary key (id)                     -- serves: replication, which wants one
+    constraint queue_write_pkey primary key (written_at, id)         -- serves: queue_prune
 );
--- serves: queue_prune
-create index queue_write_at on queue_write (written_at);
 comment on table queue_write is 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';
