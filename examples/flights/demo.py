@@ -68,6 +68,7 @@ def main(
     console = Console()
     work = work or Path(tempfile.mkdtemp(prefix="pyqueue-flights-"))
     work.mkdir(parents=True, exist_ok=True)
+    console.print(f"files go to {work}; the server and Spark start", soft_wrap=True, highlight=False)
     with contextlib.ExitStack() as stack:
         try:
             where = url or stack.enter_context(start_server()).url
