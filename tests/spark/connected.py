@@ -12,12 +12,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql.spark import register
-from pyqueue_sql.spark.pipeline import Pipeline, Station
+from pyqueue_sql.spark.pipeline import Pipeline, Station, and_again
 from pyqueue_sql.spark.sink import batch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import DataFrame
 
 
@@ -56,23 +54,11 @@ def main(url: str, folder: str) -> None:
     copy(take("first", "sink"), "second")
     writer = take("second", "sink").writeStream.foreachBatch(work)
     writer = writer.option("checkpointLocation", f"{folder}/third").trigger(availableNow=True)
-    patiently(lambda: writer.start().awaitTermination())
+    and_again(lambda: writer.start().awaitTermination())
     options = (("max_messages", "3"),)
     station = Station("third", pack, to=("packed",), schema="id int", failed="dead", options=options)
-    patiently(lambda: Pipeline("shop", [station]).run(spark, url, folder, once=True))
+    Pipeline("shop", [station]).run(spark, url, folder, once=True)
     spark.stop()
-
-
-def patiently(step: Callable[[], object]) -> None:
-    """Do a step, and again where the machine was too slow: Spark gives the Python of a `foreachBatch` ten
-    seconds to begin, and no setting changes that."""
-    for left in (2, 1, 0):
-        try:
-            step()
-            return
-        except Exception as error:
-            if not left or "connect back" not in str(error):
-                raise
 
 
 if __name__ == "__main__":
