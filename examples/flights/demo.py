@@ -1,4 +1,4 @@
-"""`make spark-demo`: a year of flights in, January by JDBC, through the pipeline, out to files, and all of it counted.
+"""`make spark-demo`: a year of flights in, through the pipeline, out to files, and all of it counted.
 
 Everything can be killed and started again with the same --url and --work: it goes on where it was.
 """
