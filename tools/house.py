@@ -81,9 +81,9 @@ def measures() -> dict[str, tuple[int, int]]:
     return {
         "routines on PostgreSQL": (len(files(postgresql, "routine")), 229),
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 261),
-        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15340),
+        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15410),
         "routines without a twin": (len(names[0] ^ names[1]), 120),
-        "lines frozen": (_lines(frozen), 17108),
+        "lines frozen": (_lines(frozen), 17220),
     }
 
 

@@ -1,10 +1,11 @@
-"""`make spark-demo`: a year of flights in by JDBC, through the pipeline, out to files, and all of it counted.
+"""`make spark-demo`: a year of flights in, through the pipeline, out to files, and all of it counted.
 
 Everything can be killed and started again with the same --url and --work: it goes on where it was.
 """
 
 from __future__ import annotations
 
+import calendar
 import contextlib
 import sys
 import tempfile
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 TASK_MESSAGES = 5_000
+WIDTH = 60
+LOOKS = {"on_time": ("█", "green"), "delayed": ("▒", "yellow"), "cancelled": ("x", "red")}
+"""How a flight of each way is drawn."""
 
 
 @click.command()
@@ -64,6 +68,7 @@ def main(
     console = Console()
     work = work or Path(tempfile.mkdtemp(prefix="pyqueue-flights-"))
     work.mkdir(parents=True, exist_ok=True)
+    console.print(f"files go to {work}; the server and Spark start", soft_wrap=True, highlight=False)
     with contextlib.ExitStack() as stack:
         try:
             where = url or stack.enter_context(start_server()).url
@@ -105,7 +110,7 @@ def run(
             for way in WAYS:
                 queue.define(way, history_seconds=DAY)
         load(spark, url, work, months, by_jdbc)
-        progress.say("loaded by JDBC" if by_jdbc else "loaded")
+        progress.say("loaded, January by JDBC" if by_jdbc else "loaded")
         build(str(work / "out"), max_messages).run(
             spark, url, str(work / "checkpoints"), once=True, report=progress.say
         )
@@ -113,11 +118,12 @@ def run(
     verdict = check(spark, url, work, months)
     report(kinds, minutes, verdict, work)
     show(console, verdict)
+    draw(console, verdict)
     return int((verdict.queue != verdict.pandas).sum())
 
 
 def load(spark: SparkSession, url: str, work: Path, months: int, by_jdbc: bool) -> None:
-    """Insert the flights into the inbox with plain JDBC; where there is no driver, write them as messages."""
+    """Insert January with plain JDBC, where there is a driver, and write the rest as messages."""
     rows = data.flights(spark, work, months)
     names = [F.col(name) for name in rows.columns]
     messages = rows.select(
@@ -127,11 +133,12 @@ def load(spark: SparkSession, url: str, work: Path, months: int, by_jdbc: bool) 
     )
     # a task is a transaction, and short ones are best for everybody else
     messages = messages.repartition(max(4, rows.count() // TASK_MESSAGES))
-    if not by_jdbc:
-        messages.write.format("pyqueue").option("url", url).mode("append").save()
-        return
-    where, properties = jars.jdbc(url)
-    messages.write.jdbc(where, "queue_inbox", "append", {**properties, "batchsize": "5000"})
+    if by_jdbc:
+        where, properties = jars.jdbc(url)
+        january = messages.where(F.get_json_object("payload", "$.month") == "1")
+        january.write.jdbc(where, "queue_inbox", "append", {**properties, "batchsize": "5000"})
+        messages = messages.where(F.get_json_object("payload", "$.month") != "1")
+    messages.write.format("pyqueue").option("url", url).option("atomic", "task").mode("append").save()
 
 
 def check(spark: SparkSession, url: str, work: Path, months: int) -> pd.DataFrame:
@@ -184,6 +191,23 @@ def show(console: Console, verdict: pd.DataFrame) -> None:
     for column in table.columns[1:]:
         column.justify = "right"
     console.print(table)
+
+
+def draw(console: Console, verdict: pd.DataFrame) -> None:
+    """Draw a bar a month: how many flights went which way."""
+    parts = verdict.what.str.extract(r"^(\w+): month (\d+)$")
+    counts = verdict.assign(way=parts[0], month=parts[1]).dropna(subset="month").astype({"month": int})
+    months = counts.pivot_table(index="month", columns="way", values="queue", fill_value=0)
+    most = months.sum(axis=1).max()
+    for month, ways in months.iterrows():
+        bars = (
+            f"[{color}]{sign * round(WIDTH * ways.get(way, 0) / most)}[/]"
+            for way, (sign, color) in LOOKS.items()
+        )
+        console.print(
+            f"{calendar.month_abbr[int(str(month))]} {''.join(bars)} {int(ways.sum()):,}", highlight=False
+        )
+    console.print(*(f"{sign} {way.replace('_', ' ')}" for way, (sign, _) in LOOKS.items()), sep="   ")
 
 
 if __name__ == "__main__":

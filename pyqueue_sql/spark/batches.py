@@ -24,7 +24,11 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _BEGIN = Routine("queue_stage_begin", columns("job text, options json"), columns("part"))
-_PUBLISH = Routine("queue_stage_publish", columns("parts json, options json"), columns("outcome, messages"))
+_PUBLISH = Routine(
+    "queue_stage_publish",
+    columns("parts json, options json"),
+    columns("outcome, messages, pushed, differing"),
+)
 _ABORT = Routine("queue_stage_abort", columns("job text"), columns("removed"))
 _READY = Routine("queue_stream_ready", columns("kind text"), columns("ready boolean"))
 _PLAN = Routine("queue_stream_plan", columns("source text"), columns("plan, parts json"))
@@ -35,8 +39,19 @@ _DONE = Routine("queue_stream_done", columns("stream text, batch bigint"), colum
 _COMMIT = Routine(
     "queue_stream_commit",
     columns("stream text, batch bigint, options json"),
-    columns("outcome, acked, failed, lost, published"),
+    columns("outcome, acked, failed, lost, published, pushed, differing"),
 )
+
+
+class Published(NamedTuple):
+    """What became of what was staged."""
+
+    outcome: str
+    """published, or replayed where that had been done before."""
+    messages: int
+    pushed: int
+    differing: int | None
+    """How many have another payload than the message that has their key; None: nobody looked."""
 
 
 class Committed(NamedTuple):
@@ -48,6 +63,8 @@ class Committed(NamedTuple):
     failed: int
     lost: int
     published: int
+    pushed: int
+    differing: int
 
 
 def _first(rows: Sequence[call.Row]) -> Any:
@@ -65,9 +82,9 @@ class Batches(Queue[Any]):
         """Begin a part of a job; the options are those of queue_stage_begin."""
         return self._run(Call(_BEGIN, (job, _json(options)), _first))
 
-    def publish_parts(self, parts: Sequence[Mapping[str, int]], **options: Any) -> str:
-        """Publish parts, and return published, or replayed; the options are those of queue_stage_publish."""
-        return self._run(Call(_PUBLISH, (json.dumps(parts), _json(options)), _first))
+    def publish_parts(self, parts: Sequence[Mapping[str, int]], **options: Any) -> Published:
+        """Publish parts; the options are those of queue_stage_publish."""
+        return Published(*self._run(Call(_PUBLISH, (json.dumps(parts), _json(options)), _row)))
 
     def abort(self, job: str) -> int:
         """Remove what is staged."""

@@ -14,8 +14,8 @@ from pyqueue_sql.errors import InvalidOption
 READ, READ_STREAM, WRITE, WRITE_STREAM = "read", "readStream", "write", "writeStream"
 WAYS: Final = (READ, READ_STREAM, WRITE, WRITE_STREAM)
 STREAM_PATIENCE_SECONDS: Final = 180.0
-OF_SPARK: Final = frozenset({"checkpointlocation"})
-"""What Spark hands on of its own."""
+OF_SPARK: Final = frozenset({"checkpointlocation", "provider"})
+"""What Spark hands on of its own; and where a table is created, each option once more as `option.…`."""
 
 
 def _text(value: str) -> str:
@@ -89,6 +89,8 @@ class Options:
     atomic: str = "job"
     stream: str | None = None
     batch: int | None = None
+    txn_app_id: str | None = None
+    txn_version: int | None = None
     failed: str = "retry"
     bad_rows: str = "fail"
     times: str = "timestamp"
@@ -127,6 +129,8 @@ KNOWN: Final[Mapping[str, _Option]] = {
     "atomic": _Option(_one_of("job", "task"), (WRITE,)),
     "stream": _Option(_text, (WRITE,)),
     "batch": _Option(_whole(0, 2**63 - 1), (WRITE,)),
+    "txn_app_id": _Option(_text, (WRITE,)),
+    "txn_version": _Option(_whole(0, 2**63 - 1), (WRITE,)),
     "failed": _Option(_one_of("retry", "dead"), (WRITE,)),
     "backlog": _Option(_one_of("true", "false"), (READ_STREAM,)),
     "times": _Option(_one_of("timestamp", "long"), (READ, READ_STREAM)),
@@ -148,6 +152,10 @@ def plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
+def _is_of_spark(name: str) -> bool:
+    return name.lower() in OF_SPARK or name.lower().startswith("option.")
+
+
 def check_names(given: Mapping[str, str]) -> None:
     """Refuse a name that no way of reading or writing knows.
 
@@ -155,7 +163,7 @@ def check_names(given: Mapping[str, str]) -> None:
         InvalidOption: it names the nearest that there is.
     """
     for name in given:
-        if plain(name) not in _PLAIN and name.lower() not in OF_SPARK:
+        if plain(name) not in _PLAIN and not _is_of_spark(name):
             raise InvalidOption(_unknown(name, "", list(KNOWN)))
 
 
@@ -178,7 +186,7 @@ def parse(given: Mapping[str, str], way: str) -> Options:
     found: dict[str, Any] = {}
     allowed = sorted(name for name, one in KNOWN.items() if way in one.ways)
     for name, value in given.items():
-        if name.lower() in OF_SPARK:
+        if _is_of_spark(name):
             continue
         known = _PLAIN[plain(name)]
         # no value is shown: what is misspelt may be the URL
@@ -199,10 +207,13 @@ def parse(given: Mapping[str, str], way: str) -> Options:
         raise InvalidOption('option "kind", "kinds" or "kind_pattern" must say what to read')
     if len(chosen) > 1:
         raise InvalidOption(f'options "{chosen[0]}" and "{chosen[1]}": one of them')
-    if ("stream" in found) != ("batch" in found):
-        raise InvalidOption('options "stream" and "batch" must stand together')
-    if "stream" in found and found.get("atomic") == "task":
-        raise InvalidOption('option "atomic" must be job where a write ends a batch')
+    for one, other in (("stream", "batch"), ("txn_app_id", "txn_version")):
+        if (one in found) != (other in found):
+            raise InvalidOption(f'options "{one}" and "{other}" must stand together')
+        if one in found and found.get("atomic") == "task":
+            raise InvalidOption(f'option "atomic" must be job where there is "{one}"')
+    if "stream" in found and "txn_app_id" in found:
+        raise InvalidOption('options "stream" and "txn_app_id": one of them')
     if found.get("bad_rows", "") == _NO_BAD_ROWS.get(way):
         raise InvalidOption(f'option "bad_rows": can\'t be {found["bad_rows"]} where it is for {way}')
     if found.get("bad_rows") == "dead" and found.get("commit") == "sink":

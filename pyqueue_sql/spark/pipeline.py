@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from pyspark.errors import PySparkException
+
 from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.options import READ_STREAM, parse
 from pyqueue_sql.spark.station import Station
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Pipeline", "Station"]
 
 POLL_SECONDS = 1.0
+SLOW = "waiting for the Python worker to connect back"
+STARTS = 3
+"""How often a query is started whose Python wasn't there in time."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,8 @@ class Pipeline:
             while waiting:
                 for one in waiting:
                     report(f"{self.name}: {one.kind}")
-                    self.start(
-                        spark, one, url, checkpoints, once=True, queue_schema=queue_schema
-                    ).awaitTermination()
+                    start = functools.partial(self.start, spark, one, url, checkpoints, once=True)
+                    and_again(lambda start=start: start(queue_schema=queue_schema).awaitTermination())
                 waiting = [one for one in self.stations if self._ready(one, url, queue_schema)]
             return
         queries = [
@@ -130,3 +134,19 @@ class Pipeline:
             given["queue_schema"] = queue_schema
         with connected(parse(given, READ_STREAM)) as database:
             return database.ready(station.kind)
+
+
+def and_again(run: Callable[[], object]) -> None:
+    """Run a query to its end, and again where the machine was too slow for its start: Spark gives the Python
+    of a source or a `foreachBatch` ten seconds, and has no setting for it.
+
+    Args:
+        run: starts the query and waits for it; its checkpoint knows what is done.
+    """
+    for left in reversed(range(STARTS)):
+        try:
+            run()
+            return
+        except PySparkException as error:
+            if not left or SLOW not in str(error):
+                raise

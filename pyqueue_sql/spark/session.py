@@ -19,17 +19,22 @@ def make_session(
 
     Args:
         name: of the application.
-        master: local[2], say, or the URL of a cluster; None: as spark-submit or the configuration has it.
+        master: local[2], say, the URL of a cluster, or that of Spark Connect, sc://…; None: as spark-submit
+            or the configuration has it.
         settings: of Spark.
 
     Raises:
-        pyqueue_sql.spark.jars.NotFound: there is no Java.
+        pyqueue_sql.spark.jars.NotFound: there is no Java, and Spark would run here.
     """
-    check_java()
-    # else the executors take another Python from PATH
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name)
-    if master is not None:
+    elsewhere = master is not None and master.startswith("sc://")
+    if not elsewhere:
+        check_java()
+        # else the executors take another Python from PATH
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master is not None and elsewhere:
+        builder = builder.remote(master)
+    elif master is not None:
         builder = builder.master(master)
         if master.startswith("local"):  # nobody else has to reach it
             builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config(

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pyspark import TaskContext
+from pyspark.sql import DataFrame
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from pyqueue_sql.errors import Refused
 from pyqueue_sql.spark.arrow import pc
-from pyqueue_sql.spark.batches import Committed, connected, patiently
+from pyqueue_sql.spark.batches import Committed, Published, connected, patiently
 from pyqueue_sql.spark.checking import dead_rows, sound
 from pyqueue_sql.spark.database import has_statement_trigger, put
 from pyqueue_sql.spark.kept import Kept
@@ -40,6 +41,10 @@ class Staged(WriterCommitMessage):
     part: int | None
     """None: nothing, or it is published already."""
     messages: int
+    refused: int = 0
+    """Rows that could be no messages, and have become dead letters."""
+    published: Published | None = None
+    """What came of it, where the task is a transaction of its own."""
     failed: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Of the batch that the write ends: receipts, each with its error."""
     query: str | None = None
@@ -71,15 +76,12 @@ class Stager:
         failed: list[dict[str, Any]] = []
         batches = (left for one in iterator for left in [_without_failed(one, failed)] if left.num_rows)
         first = next(batches, None)
-        nothing = Staged(None, 0, failed, query, run, self.job)
+        nothing = Staged(None, 0, failed=failed, query=query, run=run, job=self.job)
         if first is None:
             return nothing
         dead: list[dict[str, Any]] = []
         with connected(self.options, autocommit=False) as database:
             at_once = self.options.atomic == "task"
-            noted = self._noted(f"{self.job}/{partition()}") if at_once else {}
-            if noted and database.publish_parts([], **noted) == "replayed":
-                return nothing
             direct = at_once and has_statement_trigger(self.options)
             part = None if direct else database.begin(self.job, **self._purpose(query, batch, run))
             table = "queue_inbox" if direct else "queue_stage"
@@ -92,26 +94,34 @@ class Stager:
             )
             rows = put(database.connection, table, found)
             rows += put(database.connection, table, dead_rows(dead, part))
-            if part is not None and at_once:
-                database.publish_parts([{"part": part, "messages": rows}])
-                part = None
+            staged = dataclasses.replace(nothing, part=part, messages=rows, refused=len(dead))
+            if at_once:
+                work = f"{self.job}/{partition()}"
+                done = database.publish_parts(
+                    parts_of([staged]), job=work, refused=len(dead), **self._noted(work)
+                )
+                if done.outcome == "replayed":
+                    return nothing  # what is put once more goes with the transaction
+                staged = dataclasses.replace(staged, part=None, published=done)
             database.connection.commit()
-            if dead:
-                log.warning("%s rows can be no messages, they go to %s", len(dead), dead[0]["p_kind"])
-            return dataclasses.replace(nothing, part=part, messages=rows)
+            return staged
 
     @property
     def _buries(self) -> bool:
         return self.options.bad_rows == "dead"
 
     def _noted(self, work: str) -> dict[str, Any]:
-        """Return the options that note work as done in its transaction, where it may be tried again."""
+        """Return the options that note work as done in its transaction, where it may be done again."""
+        if self.options.txn_app_id is not None:
+            return {"query": self.options.txn_app_id, "batch": self.options.txn_version}
         return {"query": work, "batch": 0} if self.options.patience else {}
 
     def _purpose(self, query: str | None, batch: int | None, run: str | None) -> dict[str, Any]:
         """Return what a part is for, so that it goes when nobody can publish it any more."""
         if self.options.stream is not None:
             return {"query": self.options.stream, "batch": self.options.batch, "run": run}
+        if self.options.txn_app_id is not None:
+            return self._noted(self.job)
         if query is None:
             return {}
         # of a plain write in a batch nothing says when the batch is done
@@ -135,13 +145,20 @@ class Writer(Stager, DataSourceArrowWriter):
         """Publish what the tasks have staged."""
         staged = [one for one in messages if one is not None]
         if self.options.atomic == "job":
-            patiently(self.options, lambda: self._end(staged))
+            tell(patiently(self.options, lambda: self._end(staged)), refused_of(staged))
+        else:
+            for one in staged:
+                tell(one.published, one.refused)
 
-    def _end(self, staged: list[Staged]) -> None:
+    def _end(self, staged: list[Staged]) -> Published | Committed:
+        refused = refused_of(staged)
         with connected(self.options) as database:
             if self.options.stream is None or self.options.batch is None:
-                database.publish_parts(parts_of(staged), **self._noted(self.job))
-                return
+                named = {"job": self.job, **self._noted(self.job)}
+                published = database.publish_parts(parts_of(staged), refused=refused, **named)
+                if published.outcome == "replayed":
+                    database.abort(self.job)
+                return published
             final = {"final": True} if self.options.failed == "dead" else {}
             done = database.commit_batch(
                 self.options.stream,
@@ -152,9 +169,11 @@ class Writer(Stager, DataSourceArrowWriter):
                 keep=True,
                 run=run_of(staged),
                 job=self.job,
+                refused=refused,
             )
             if done.outcome == "replayed":
                 database.abort(self.job)
+            return done
 
     def abort(self, messages: Sequence[Staged | None]) -> None:  # noqa: ARG002  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""
@@ -177,6 +196,7 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
         if query is None:
             raise Refused("the tasks were not told which streaming query they belong to")
         done = patiently(self.options, lambda: self._end(stream_of(query), batchId, staged))
+        tell(done, refused_of(staged))
         if done.outcome == "replayed":
             self.drop(messages)
 
@@ -191,6 +211,7 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
                 keep=True,
                 run=run_of(staged),
                 job=self.job,
+                refused=refused_of(staged),
             )
 
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -207,6 +228,27 @@ def of_query() -> tuple[str | None, int | None, str | None]:
     return query, None if batch is None else int(batch), None if query is None else run
 
 
+def batch_of(messages: DataFrame, batch: int) -> tuple[str, int] | None:
+    """Return what a write in a `foreachBatch` names, `stream` and `batch`, where the source has commit=sink.
+
+    Args:
+        messages: the batch, with the column reserved_by.
+        batch: its number.
+
+    Returns:
+        None: there is nothing in the batch, and nothing to be ended.
+    """
+    context: Any = getattr(messages.sparkSession, "sparkContext", None)
+    if context is not None:
+        return stream_of(context.getLocalProperty(QUERY_ID)), batch
+    # Spark Connect tells neither us nor our tasks which query it is, but whoever holds a message says so
+    first = messages.select("reserved_by").first()
+    if first is None:
+        return None
+    stream, number, _ = first.reserved_by.rsplit("/", 2)
+    return stream, int(number)
+
+
 def partition() -> int:
     """Return the number of the task among those of its job."""
     context = TaskContext.get()
@@ -221,6 +263,28 @@ def stream_of(query: str) -> str:
 def run_of(staged: Sequence[Staged]) -> str | None:
     """Return the run of the query that the tasks belong to."""
     return next((one.run for one in staged if one.run), None)
+
+
+def refused_of(staged: Sequence[Staged]) -> int:
+    """Return how many rows could be no messages."""
+    return sum(one.refused for one in staged)
+
+
+def tell(done: Published | Committed | None, refused: int) -> None:
+    """Say in the log what came of a write: as a warning where something may be wrong with what it had."""
+    if done is None:
+        return
+    if done.outcome == "replayed":
+        log.info("written before, nothing is written again")
+        return
+    messages = done.messages if isinstance(done, Published) else done.published
+    log.log(
+        logging.WARNING if refused or done.differing else logging.INFO,
+        "%s messages: %s pushed, %s ignored, %s with another payload than the message of their key, %s of"
+        " them rows that could be none and are dead letters",
+        *(messages, done.pushed, messages - done.pushed),
+        *("unknown" if done.differing is None else done.differing, refused),
+    )
 
 
 def parts_of(staged: Sequence[Staged]) -> list[dict[str, int]]:

@@ -60,6 +60,10 @@ class PyQueueDataSource(DataSource):
         batch (write; default: none): with `stream`: the batch of a `readStream` with commit=sink that it
             ends: what was staged is published, rows with an `error` are given back by their `receipt`, and
             all else that the batch holds is acknowledged, in one transaction.
+        txn_app_id (write; default: none): with `txn_version`: what writes, so that a write that is repeated
+            writes nothing twice, keys or not. As in Delta Lake.
+        txn_version (write; default: none): with `txn_app_id`: the number of this write. One that is no higher
+            than the last of this txn_app_id writes nothing; that is remembered for a year.
         failed (write; default: retry): where it ends a batch, what becomes of the rows with an `error`: retry
             or dead.
         backlog (readStream; default: false): true: what waited when the last batch was planned (ready,

@@ -15,12 +15,20 @@ from pyspark.sql.types import StringType, StructType
 
 from pyqueue_sql.errors import Refused
 from pyqueue_sql.spark.arrow import pa
-from pyqueue_sql.spark.batches import connected, patiently
+from pyqueue_sql.spark.batches import Committed, connected, patiently
 from pyqueue_sql.spark.options import READ_STREAM, Options, parse
-from pyqueue_sql.spark.sink import QUERY_ID, Staged, Stager, parts_of, run_of, stream_of
+from pyqueue_sql.spark.sink import (
+    Staged,
+    Stager,
+    batch_of,
+    parts_of,
+    refused_of,
+    run_of,
+    tell,
+)
 
 TRIES = 3
-STAGED = "part long, messages long, failed string, run string"
+STAGED = "part long, messages long, refused long, failed string, run string"
 CORRUPT = "_corrupt_record"
 GIVEN = (
     "p_kind",
@@ -122,12 +130,13 @@ class Station:
             messages: the batch.
             batch: its number.
         """
-        query = messages.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
-        assert query is not None, "Spark tells its batches which query they are of"
+        named = batch_of(messages, batch)
+        if named is None:
+            return
         options = parse(
             {"url": url, "kind": self.kind, **_schema(queue_schema), **dict(self.options)}, READ_STREAM
         )
-        step = functools.partial(self._move if self.to else self._end, options, stream_of(query), batch)
+        step = functools.partial(self._move if self.to else self._end, options, *named)
         for left in reversed(range(TRIES)):
             try:
                 step(self.result(messages))
@@ -136,7 +145,7 @@ class Station:
                 if not left:
                     raise
                 with connected(options) as database:
-                    database.renew(stream_of(query), batch)
+                    database.renew(*named)
 
     def _move(self, options: Options, stream: str, batch: int, found: DataFrame) -> None:
         given = dataclasses.replace(options, kind=None, stream=stream, batch=batch)
@@ -144,7 +153,10 @@ class Station:
         try:
             # one job, in workers that are there: a `write` would start a Python for each of its steps
             rows = cast("Any", found).mapInArrow(functools.partial(staged, stager), STAGED).collect()
-            tasks = [Staged(one.part, one.messages, json.loads(one.failed), run=one.run) for one in rows]
+            tasks = [
+                Staged(one.part, one.messages, one.refused, failed=json.loads(one.failed), run=one.run)
+                for one in rows
+            ]
             failed = [{**one, **self._final()} for task in tasks for one in task.failed]
             self._commit(
                 options,
@@ -154,6 +166,7 @@ class Station:
                 failed=failed,
                 run=run_of(tasks),
                 job=stager.job,
+                refused=refused_of(tasks),
             )
         except BaseException:
             stager.drop()
@@ -176,11 +189,11 @@ class Station:
             found.unpersist()
 
     def _commit(self, options: Options, stream: str, batch: int, **what: Any) -> None:
-        def commit() -> None:
+        def commit() -> Committed:
             with connected(options) as database:
-                database.commit_batch(stream, batch, whole=True, **what)
+                return database.commit_batch(stream, batch, whole=True, **what)
 
-        patiently(options, commit)
+        tell(patiently(options, commit), what.get("refused", 0))
 
     def _final(self) -> dict[str, Any]:
         return {"final": True} if self.failed == "dead" else {}
@@ -190,9 +203,12 @@ def staged(stager: Stager, batches: Iterator[Any]) -> Iterator[Any]:
     """Stage the rows of a task, and yield the one row of STAGED that says so."""
     done = stager.stage(batches)
     yield pa.record_batch(
-        [[done.part], [done.messages], [json.dumps(done.failed)], [done.run]],
+        [[done.part], [done.messages], [done.refused], [json.dumps(done.failed)], [done.run]],
         schema=pa.schema(
-            [("part", pa.int64()), ("messages", pa.int64()), ("failed", pa.string()), ("run", pa.string())]
+            [
+                *((name, pa.int64()) for name in ("part", "messages", "refused")),
+                *((name, pa.string()) for name in ("failed", "run")),
+            ]
         ),
     )
 

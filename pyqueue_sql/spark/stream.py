@@ -188,8 +188,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Reserve parts and read them, as record batches."""
         assert isinstance(partition, Part)
         stream, batch = partition.stream, partition.batch
-        if self.options.commit == "sink":
-            stream, batch = of_task()
+        query, told, _ = of_query()
+        # on Spark Connect the tasks of a foreachBatch are told of none: see batch_of
+        if self.options.commit == "sink" and query is not None and told is not None:
+            stream, batch = stream_of(query), told
         standing = Standing(self.options, was_there=True)
         try:
             for take in partition.takes:
@@ -292,18 +294,6 @@ def shares(kinds: Sequence[str], most: int, tasks: int, turn: int) -> list[tuple
 def source_of(stream: str, batch: int) -> str:
     """Return the name of a read."""
     return f"{stream}/{batch}"
-
-
-def of_task() -> tuple[str, int]:
-    """Return the reader and the batch of the streaming query that the task belongs to.
-
-    Raises:
-        Refused: it belongs to none.
-    """
-    query, batch, _ = of_query()
-    if query is None or batch is None:
-        raise Refused("the task was not told which streaming query it belongs to")
-    return stream_of(query), batch
 
 
 def _reserve(database: Batches, values: list[Any], names: str) -> list[Any]:

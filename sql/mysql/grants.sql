@@ -70,6 +70,7 @@ grant insert, select on queue_stage to queue_producer;
 grant select on queue_messages to queue_operator;
 grant select on queue_stats to queue_operator, queue_observer;
 grant select on queue_workers to queue_operator, queue_observer;
+grant select on queue_writes to queue_operator;
 grant select on queue_history to queue_operator;
 grant select on queue_subscriptions to queue_operator, queue_observer;
 grant select on queue_schedules to queue_operator;

@@ -19,6 +19,7 @@ source workers/queue_worker.table.sql
 source staging/queue_stage_part.table.sql
 source staging/queue_stage.table.sql
 source staging/queue_stage_done.table.sql
+source staging/queue_write.table.sql
 source staging/queue_stream_part.table.sql
 source staging/queue_stream_plan.table.sql
 source staging/queue_stream_kept.table.sql
@@ -353,6 +354,7 @@ source upkeep/queue_prune.sql
 source messages/queue_messages.view.sql
 source upkeep/queue_stats.view.sql
 source workers/queue_workers.view.sql
+source staging/queue_writes.view.sql
 source topics/queue_subscriptions.view.sql
 source schedules/queue_schedules.view.sql
 source groups/queue_groups.view.sql

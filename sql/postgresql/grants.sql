@@ -29,11 +29,11 @@ exception when insufficient_privilege then
 end $$;
 
 revoke all on table delayed_queue, queue_kind, queue_count, queue_cursor, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
+    queue_stage, queue_stage_part, queue_stage_done, queue_write, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_due, queue_group_member,
     queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
     queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
-    queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
+    queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions, queue_schedules, queue_groups from public;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
     queue_event_12, queue_event_13, queue_event_14, queue_event_15, queue_secret from public;
@@ -187,7 +187,7 @@ revoke all on function
     _queue_slots_free(text, integer[], bigint),
     _queue_stage_outdated(text, text),
     _queue_stage_prune(bigint, bigint),
-    _queue_stage_put(jsonb),
+    _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
     _queue_stand(bigint[], text[]),
     _queue_stand_batch(text, jsonb, jsonb, text[], text[]),
@@ -338,7 +338,7 @@ begin
             to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
-        grant select on queue_messages, queue_history, queue_schedules, queue_log to queue_operator;
+        grant select on queue_messages, queue_writes, queue_history, queue_schedules, queue_log to queue_operator;
         grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores, queue_readers to queue_operator, queue_observer;
         -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
         grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, reserved_by, ready_at,

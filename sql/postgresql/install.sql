@@ -23,6 +23,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir staging/queue_stage_part.table.sql
 \ir staging/queue_stage.table.sql
 \ir staging/queue_stage_done.table.sql
+\ir staging/queue_write.table.sql
 \ir staging/queue_stream_part.table.sql
 \ir staging/queue_stream_plan.table.sql
 \ir staging/queue_stream_kept.table.sql
@@ -321,6 +322,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir messages/queue_messages.view.sql
 \ir upkeep/queue_stats.view.sql
 \ir workers/queue_workers.view.sql
+\ir staging/queue_writes.view.sql
 \ir topics/queue_subscriptions.view.sql
 \ir schedules/queue_schedules.view.sql
 \ir groups/queue_groups.view.sql

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Session
 
 DAY = 86_400
+NOTHING = {"published": "0", "pushed": "0", "differing": "0"}
 
 
 def row(key: str | None, payload: str | None = "1", **more: Any) -> dict[str, Any]:
@@ -119,6 +120,28 @@ def test_a_key_that_is_taken_or_comes_twice_is_ignored(queue: Session) -> None:
     found = {one.key: one.payload for one in drain(queue, "mail")}
     assert found["a"] == 1
     assert sorted(found) == ["a", "b"]
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_a_write_says_what_was_new_and_which_payloads_are_others(queue: Session, each: bool) -> None:
+    if each:  # what MariaDB and MySQL push one by one
+        queue.define("mail", dedup_seconds=DAY)
+        queue.push("mail", "gone", 1)
+        queue.ack(str(queue.reserve("mail", None, 1)[0].receipt))
+    push(queue, "a", "b")
+    more = [row(None), row("gone", "2")] if each else [row("raw", None, payload_bytes=b"x")]
+    parts = [stage(queue, row("a", "2"), row("b", "1")), stage(queue, row("c", "3"), row("c", "4"), *more)]
+    options = json.dumps({"job": "j", "refused": 1})
+    answer = {"outcome": "published", "messages": str(4 + len(more)), "pushed": "2", "differing": "2"}
+    assert queue.answer("queue_stage_publish", json.dumps(parts), options) == [answer]
+    again = json.dumps([stage(queue, row("a", "1"), row("c", "3"))])
+    answer = {"outcome": "published", "messages": "2", "pushed": "0", "differing": "0"}
+    assert queue.answer("queue_stage_publish", again, None) == [answer]
+    new = stage(queue, row("d"), row("a", "2"))
+    done = {"outcome": "committed", "acked": "0", "failed": "0", "lost": "0"}
+    assert commit(queue, 1, parts=[new]) == {**done, "published": "2", "pushed": "1", "differing": "1"}
+    with pytest.raises(InvalidOption, match="refused"):
+        publish(queue, stage(queue, row("e")), job="j", refused=-1)
 
 
 def test_nothing_is_published_into_a_kind_that_is_drained(queue: Session) -> None:
@@ -243,7 +266,7 @@ def test_a_committed_batch_is_done_and_its_replay_does_nothing(queue: Session) -
     push(queue, "a", "b", "c")
     reserve(queue, 1, most=1)
     reserve(queue, 1, part=1, most=1)
-    done = {"outcome": "committed", "acked": "2", "failed": "0", "lost": "0", "published": "0"}
+    done = {"outcome": "committed", "acked": "2", "failed": "0", "lost": "0", **NOTHING}
     assert commit(queue, 1) == done
     assert commit(queue, 1) == {**done, "outcome": "replayed", "acked": "0"}
     ended = [queue.answer("queue_stream_done", "reader", batch)[0]["done"] for batch in "012"]
@@ -278,7 +301,7 @@ def test_a_batch_that_need_not_be_whole_says_what_it_lost(queue: Session, clock:
         "acked": "1",
         "failed": "0",
         "lost": "1",
-        "published": "0",
+        **NOTHING,
     }
 
 
@@ -407,7 +430,7 @@ def test_what_failed_of_a_batch_goes_back_with_its_error(queue: Session, clock: 
         "acked": "1",
         "failed": "2",
         "lost": "0",
-        "published": "0",
+        **NOTHING,
     }
     assert state(queue, "mail", "a") == "scheduled"
     assert state(queue, "mail.dead", "b") == "ready"

@@ -85,7 +85,7 @@ COLUMNS = {
     "queue_unschedule": ["changed"],
     "queue_tick": ["ticked"],
     "queue_stage_begin": ["part"],
-    "queue_stage_publish": ["outcome", "messages"],
+    "queue_stage_publish": ["outcome", "messages", "pushed", "differing"],
     "queue_stage_abort": ["removed"],
     "queue_stream_plan": ["plan", "parts"],
     "queue_stream_renew": ["lost"],
@@ -94,7 +94,10 @@ COLUMNS = {
     "queue_stream_extend": ["extended", "lost"],
     "queue_stream_forget": ["forgotten"],
     "queue_stream_done": ["done"],
-    "queue_stream_commit": ["outcome", "acked", "failed", "lost", "published"],
+    "queue_stream_commit": [
+        *("outcome", "acked", "failed", "lost", "published"),
+        *("pushed", "differing"),
+    ],
     "queue_semaphore": ["name", "capacity"],
     "queue_group": ["group_name", "state", "members", "done"],
     "queue_read": [

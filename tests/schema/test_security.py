@@ -166,7 +166,7 @@ def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: ps
         (group, name, "select")
         for group in ("queue_operator", "queue_admin")
         for name in (
-            *("queue_messages", "queue_stats", "queue_workers", "queue_history"),
+            *("queue_messages", "queue_stats", "queue_workers", "queue_writes", "queue_history"),
             *("queue_subscriptions", "queue_schedules", "queue_groups", "queue_semaphores"),
             *("queue_log", "queue_readers"),
             *("queue_count", "queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from pyqueue_sql.spark.pipeline import Pipeline, Station
+from pyqueue_sql.spark.pipeline import SLOW, STARTS, Pipeline, Station, and_again
 from tests.conformance.steps import drain, state
 from tests.spark.test_write import forget_commit
 
@@ -118,3 +119,18 @@ def test_a_pipeline_that_runs_takes_what_comes_until_it_is_stopped(
 def test_a_station_goes_one_way() -> None:
     with pytest.raises(ValueError, match="either"):
         Station("in", lambda messages: messages, to=("out",), write=lambda _frame, _batch: None)
+
+
+def test_a_query_whose_python_was_too_slow_is_started_again() -> None:
+    starts: list[str] = []
+
+    def run(says: str) -> None:
+        starts.append(says)
+        if len(starts) < STARTS or not says:
+            raise PySparkException(f"Timed out while {SLOW}" if says else "something else")
+
+    and_again(lambda: run("slow"))
+    assert starts == ["slow"] * STARTS
+    with pytest.raises(PySparkException, match="something else"):
+        and_again(lambda: run(""))
+    assert starts == ["slow"] * STARTS + [""]

@@ -285,6 +285,8 @@ grant select on queue_stats to queue_operator, queue_observer;
 --;
 grant select on queue_workers to queue_operator, queue_observer;
 --;
+grant select on queue_writes to queue_operator;
+--;
 grant select on queue_history to queue_operator;
 --;
 grant select on queue_subscriptions to queue_operator, queue_observer;

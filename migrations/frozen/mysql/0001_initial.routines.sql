@@ -8532,11 +8532,11 @@ begin
 end;
 --;
 -- calls: _queue_stage_remove
--- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan
+-- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 drop procedure if exists _queue_stage_prune;
 --;
 create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
+    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, what came of those that were published, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 out_pruned: how many rows.
@@ -8572,27 +8572,36 @@ begin
         delete from queue_stream_plan where queue_stream_plan.begun_at <= in_now - 604800000000 order by queue_stream_plan.begun_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
+    if exists (select 1 from queue_write w where w.written_at <= in_now - 604800000000) then
+        delete from queue_write where queue_write.written_at <= in_now - 604800000000 order by queue_write.written_at limit in_max;
+        set out_pruned = out_pruned + row_count();
+    end if;
     if exists (select 1 from queue_stage_done d where d.done_at <= in_now - 31536000000000) then
         delete from queue_stage_done where queue_stage_done.done_at <= in_now - 31536000000000 order by queue_stage_done.done_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
 end;
 --;
--- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_stage_put_each, queue_now
--- changes: delayed_queue, queue_stage, queue_stage_part
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text, queue_now
+-- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
 drop procedure if exists _queue_stage_put;
 --;
-create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, out out_messages bigint)
-    comment 'Pushes what is staged and takes it out of the stage.
+create procedure _queue_stage_put(in in_parts longtext character set utf8mb4,
+    in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
+    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
+    comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-out_messages: how many messages they are, those whose keys are taken among them.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish.
+out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
 Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_now, v_expected, v_shift bigint;
+    declare v_now, v_expected, v_shift, v_first, v_refused bigint;
+    declare v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bad longtext character set utf8mb4;
     declare v_found, v_special int;
+    declare v_counted boolean;
     if in_parts is not null then
         call _queue_check_json(in_parts, 'PQ003', 'parts');
     end if;
@@ -8638,11 +8647,16 @@ begin
     if out_messages <> coalesce(v_expected, 0) then
         call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
     end if;
+    -- of a client that counts the rows that are found, row_count() of an insert counts keys that are taken as well
+    update queue_stage_part p set p.job = p.job where p.part = json_value(in_parts, '$[0].part');
+    set v_counted = row_count() = 0;
+    call queue_now(v_now);
+    call _queue_epoch(v_shift);
+    set v_first = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
     if v_special then
         call _queue_stage_put_each(in_parts);
+        set v_counted = false;
     else
-        call queue_now(v_now);
-        call _queue_epoch(v_shift);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
         select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
@@ -8656,6 +8670,21 @@ begin
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
         where q.entry is null
         on duplicate key update entry = delayed_queue.entry;
+        set out_pushed = row_count(), out_differing = 0;
+    end if;
+    if not v_counted or out_pushed < out_messages then
+        select count(distinct if(q.entry > v_first, q.entry, null)) + coalesce(sum(s.p_key is null), 0),
+            coalesce(sum(q.entry is not null and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
+                /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) *//*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
+        into out_pushed, out_differing
+        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key;
+    end if;
+    call _queue_text(in_options, 'job', v_job);
+    call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
+    if coalesce(in_query, v_job) is not null then
+        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
+        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing, coalesce(v_refused, 0));
     end if;
     /*M!100600 set statement sql_safe_updates = 0 for */
     delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
@@ -8952,10 +8981,10 @@ end;
 drop procedure if exists _queue_stream_commit;
 --;
 create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4,
-    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint)
+    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint, out out_pushed bigint, out out_differing bigint)
     comment 'queue_stream_commit without its transaction.
 in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t committed before.
-out_acked, out_failed, out_lost, out_published: its result.'
+out_acked, out_failed, out_lost, out_published, out_pushed, out_differing: its result.'
 begin
     declare v_now bigint;
     declare v_whole, v_keep, v_done boolean default false;
@@ -8966,14 +8995,14 @@ begin
     declare c cursor for
         select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
     call _queue_check_batch('stream', in_stream, in_batch);
-    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job', 'options');
+    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job,refused', 'options');
     call _queue_boolean(in_options, 'whole', v_whole);
     call _queue_boolean(in_options, 'keep', v_keep);
     call queue_now(v_now);
     call _queue_text(in_options, 'run', v_run);
     call _queue_text(in_options, 'job', v_job);
     call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, out_new);
-    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0;
+    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0, out_pushed = 0, out_differing = 0;
     if out_new then
         call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
         call _queue_lock(v_list);
@@ -8989,7 +9018,8 @@ begin
         end if;
         delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
         if json_contains_path(in_options, 'one', '$.parts') then
-            call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
+            call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, out_published, out_pushed,
+                out_differing);
         end if;
         if json_contains_path(in_options, 'one', '$.failed') then
             call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, out_failed);
@@ -9078,8 +9108,11 @@ in_options: what names this work, so that the same batch is published once.
 - batch: the number of its batch, which only goes up. Allowed: 0 or more. Default: none.
 - run: the run of the query, as in queue_stream_commit. Allowed: a text. Default: none.
 - job: the write that does the batch, as in queue_stream_commit. Allowed: a text. Default: none.
+- refused: how many rows the writer has made dead letters of, for the view queue_writes. Allowed: 0 or more. Default: 0.
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how
-many were published, those whose keys are taken among them.
+many were published, those whose keys are taken among them; pushed: how many of these became messages; differing: how
+many have another payload than the message that has their key. A write that names a query or a job stands in the view
+queue_writes, too. On PostgreSQL, where parts is empty, it is about what the transaction has put into queue_inbox.
 Errors: PQ001 for parts, query and batch, PQ002 for options. PQ004 where a part isn''t there (published before,
 aborted, past its day, lost in a crash of the server) or has not so many messages. PQ004, too, where another job of
 the same run has done the batch. For a message the error of a push, naming its key.
@@ -9089,7 +9122,7 @@ differs: messages of one time are delivered in the order of their keys.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;
-    declare v_now, v_batch, v_messages bigint;
+    declare v_now, v_batch, v_messages, v_pushed, v_differing bigint;
     declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_new boolean default true;
     again: loop
@@ -9098,7 +9131,7 @@ begin
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
-            call _queue_check_options(in_options, 'query,batch,run,job', 'options');
+            call _queue_check_options(in_options, 'query,batch,run,job,refused', 'options');
             call _queue_text(in_options, 'query', v_query);
             call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
             if v_query is not null or v_batch is not null then
@@ -9107,15 +9140,16 @@ begin
                 call _queue_text(in_options, 'job', v_job);
                 call _queue_batch_done(v_query, v_batch, v_now, v_run, v_job, v_new);
             end if;
-            set v_messages = 0;
+            set v_messages = 0, v_pushed = 0, v_differing = 0;
             if v_new then
-                call _queue_stage_put(in_parts, v_messages);
+                call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
             end if;
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
-    select if(v_new, 'published', 'replayed') as outcome, v_messages as messages;
+    select if(v_new, 'published', 'replayed') as outcome, v_messages as messages, v_pushed as pushed,
+        v_differing as differing;
 end;
 --;
 -- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_stage_remove, _queue_undo
@@ -9394,8 +9428,9 @@ in_options: what came of the batch.
   next batch. Allowed: true, false. Default: false.
 - run: what runs the query. Allowed: a text. Default: none.
 - job: the write that does the batch, so that a second write isn''t taken for a replay. Allowed: a text. Default: none.
+- refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged.
+how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
 Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren''t there, and where
 another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
 message that is published the error of a push, naming its key.
@@ -9405,19 +9440,20 @@ begin
     declare v_own boolean;
     declare v_tries int default 0;
     declare v_new boolean;
-    declare v_acked, v_failed, v_lost, v_published bigint;
+    declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
     again: loop
         begin
             declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published);
+            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published, v_pushed,
+                v_differing);
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
     select if(v_new, 'committed', 'replayed') as outcome, v_acked as acked, v_failed as failed, v_lost as lost,
-        v_published as published;
+        v_published as published, v_pushed as pushed, v_differing as differing;
 end;
 --;
 -- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_undo
@@ -10627,6 +10663,23 @@ from queue_worker w
             cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) m
         where q.reserved_by is not null and q.scheduled_at > m.now group by q.reserved_by) h
         on h.reserved_by = w.worker;
+--;
+-- A row a batch that was published in the last week, where its writer had a name. What was replayed has none.
+-- - written_at: when.
+-- - query: the query or reader whose batch it was; NULL: the writer had none.
+-- - batch: the number of its batch.
+-- - job: the write that did it.
+-- - messages: how many were staged.
+-- - pushed: how many of these became messages.
+-- - ignored: how many didn't, since their keys were taken or remembered.
+-- - differing: how many have another payload than the message that has their key; NULL: nobody looked.
+-- - refused: how many rows the writer had made dead letters of, since they could be no messages; among messages, too.
+-- Times are of UTC.
+-- differs: a view has no comment. On MariaDB payloads are compared as text.
+create or replace view queue_writes as
+select timestamp '1970-01-01 00:00:00.000000' + interval w.written_at microsecond as written_at, w.query, w.batch, w.job, w.messages,
+    w.pushed, w.messages - w.pushed as ignored, w.differing, w.refused
+from queue_write w;
 --;
 -- A row a subscription, see queue_subscribe.
 -- - pattern: which topics.

@@ -300,6 +300,22 @@ create table if not exists queue_stage_done (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'The last batch of each query that is done; a row goes when nothing came for a year. (pyqueue_sql)';
 --;
+-- What came of each batch that was published, so that it can be seen afterwards.
+create table if not exists queue_write (
+    id                     bigint not null auto_increment,
+    query                  varchar(200),
+    batch                  bigint,
+    job                    varchar(200),
+    written_at             bigint not null,
+    messages               bigint not null,
+    pushed                 bigint not null,
+    differing              bigint,
+    refused                bigint not null,
+    primary key (id),
+    key queue_write_at (written_at) -- serves: queue_prune
+) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+    comment 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';
+--;
 -- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is replayed has what it
 -- had, and one call ends them all.
 create table if not exists queue_stream_part (

@@ -6842,7 +6842,7 @@ in_query: the query. in_run: the run that is there now. NULL of either: nothing 
 Locks: the parts; what others have locked is left.$$;
 --;
 -- calls: _queue_stage_remove
--- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan
+-- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
@@ -6877,6 +6877,11 @@ begin
         order by o.begun_at limit in_max for update skip locked));
     get diagnostics v_rows = row_count;
     v_pruned := v_pruned + v_rows;
+    delete from queue_write w where w.ctid = any (array(
+        select o.ctid from queue_write o where o.written_at <= in_now - 604800000000
+        order by o.written_at limit in_max for update skip locked));
+    get diagnostics v_rows = row_count;
+    v_pruned := v_pruned + v_rows;
     delete from queue_stage_done d where d.ctid = any (array(
         select o.ctid from queue_stage_done o where o.done_at <= in_now - 31536000000000
         order by o.done_at limit in_max for update skip locked));
@@ -6885,15 +6890,16 @@ begin
 end $$;
 --;
 comment on function _queue_stage_prune(bigint, bigint) is
-$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
+$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, what came of those that were published, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 Result: how many rows.
 Locks: the rows; what others have locked is left.$$;
 --;
--- calls: _queue_fail
--- changes: queue_inbox, queue_stage, queue_stage_part
-create or replace function _queue_stage_put(in_parts jsonb) returns bigint
+-- calls: _queue_fail, _queue_integer, _queue_setting, _queue_text
+-- changes: queue_inbox, queue_stage, queue_stage_part, queue_write
+create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_batch bigint, in_options jsonb, in_now bigint,
+    out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
@@ -6901,6 +6907,9 @@ declare
     v_parts bigint[];
     v_expected bigint;
     v_rows bigint;
+    v_job constant text := _queue_text(in_options, 'job');
+    v_name constant text := _queue_setting('taken_in');
+    v_taken bigint[];
 begin
     if in_parts is null or jsonb_typeof(in_parts) <> 'array' then
         perform _queue_fail('PQ001', 'parts', in_parts::text, 'must be a JSON array of {part, messages}');
@@ -6917,6 +6926,9 @@ begin
     if v_rows <> jsonb_array_length(in_parts) then
         perform _queue_fail('PQ004', 'parts', in_parts::text, 'must be staged, and published once');
     end if;
+    if v_parts <> '{}' then
+        perform set_config(v_name, '', true);
+    end if;
     insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds, scheduled_at, attempts, max_attempts)
     select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at, s.attempts, s.max_attempts
     from queue_stage s where s.part = any (v_parts);
@@ -6924,15 +6936,31 @@ begin
     if v_rows <> v_expected then
         perform _queue_fail('PQ004', 'messages', v_rows::text, 'must be the ' || v_expected || ' that were staged');
     end if;
+    v_taken := coalesce(nullif(current_setting(v_name, true), '')::bigint[], '{0, 0}');
+    messages := case when v_parts = '{}' then v_taken[1] else v_rows end;
+    pushed := v_taken[2];
+    if pushed = messages then
+        differing := 0;
+    elsif v_parts <> '{}' then
+        select count(*) into differing from queue_stage s join delayed_queue q on q.p_kind = s.p_kind and q.p_key = s.p_key
+        where s.part = any (v_parts) and (q.payload_bytes is distinct from s.payload_bytes
+            or q.payload is distinct from case when s.payload_bytes is null then coalesce(s.payload, 'null')::jsonb end);
+    end if;
+    if coalesce(in_query, v_job) is not null then
+        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
+        values (in_query, in_batch, v_job, in_now, messages, pushed, differing,
+            coalesce(_queue_integer(in_options, 'refused', 0::bigint, 9223372036854775807), 0));
+    end if;
+    perform set_config(v_name, '', true);
     delete from queue_stage s where s.part = any (v_parts);
     delete from queue_stage_part p where p.part = any (v_parts);
-    return v_rows;
 end $$;
 --;
-comment on function _queue_stage_put(jsonb) is
-$$Pushes what is staged and takes it out of the stage.
+comment on function _queue_stage_put(jsonb, text, bigint, jsonb, bigint) is
+$$Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-Result: how many messages they are, those whose keys are taken among them.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the call.
+Result: messages, pushed and differing, as in queue_stage_publish.
 Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.$$;
 --;
@@ -7116,7 +7144,7 @@ Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON
 -- calls: _queue_landed
 -- changes: delayed_queue
 create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean, in_sorted boolean,
-    out entries bigint[]) language plpgsql as $$
+    out entries bigint[], out pushed bigint) language plpgsql as $$
 begin
     with i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -7140,14 +7168,14 @@ begin
         order by case when in_sorted then l.p_key end, case when in_sorted then l.p_kind end, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}') into entries from i;
+    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}'), count(*) into entries, pushed from i;
 end $$;
 --;
 comment on function _queue_put_landed(bigint, bigint, bigint, boolean, boolean) is
 $$Puts rows of the inbox into their kinds; a key that is taken or remembered is ignored.
 in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or indexes. in_sorted: whether in
 the order of their keys; else in their own.
-Result: with in_keeps the entries of what was put in, in order; else none.
+Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
 Locks: waits for other transactions that are putting one of the keys.$$;
 --;
 -- calls: _queue_index, _queue_landed, _queue_log, _queue_put_landed, _queue_setting, _queue_take_back, _queue_wake,
@@ -7166,9 +7194,10 @@ declare
     v_name constant text := _queue_setting('inbox');
     v_own constant text := pg_current_xact_id()::text;
     v_timeout constant text := current_setting('lock_timeout');
+    v_pushed bigint;
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
-        select min(l.id) as first, max(l.id) as last, count(case when (not (v_asks and coalesce((
+        select min(l.id) as first, max(l.id) as last, count(*) as number, count(case when (not (v_asks and coalesce((
             select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
@@ -7198,13 +7227,13 @@ begin
     end;
     if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last
         or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text then
-        v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true);
+        select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
     else
         perform set_config(v_name, v_own, true); -- once a transaction: more than 64 savepoints in one are a burden to all
         for v_try in 1 .. 20 loop
             begin
                 perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10' else '100' end, true) where v_try = 1;
-                v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1);
+                select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
                 perform set_config('lock_timeout', v_timeout, true);
                 exit;
             exception when lock_not_available or deadlock_detected then
@@ -7218,6 +7247,9 @@ begin
         perform _queue_index(v_entries), _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
+    -- for queue_stage_publish in the same transaction: how many have landed, and how many are new
+    perform set_config(t.name, array[coalesce(t.n[1], 0) + v_ids.number, coalesce(t.n[2], 0) + v_pushed]::text, true)
+    from (select s.name, nullif(current_setting(s.name, true), '')::bigint[] as n from _queue_setting('taken_in') s (name)) t;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
     return null;
 end $$;
@@ -7298,7 +7330,8 @@ Where the idea comes from: the staging tables of bulk loaders; writers that stag
 --;
 -- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
 --     queue_now
-create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text, out messages bigint)
+create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text, out messages bigint,
+    out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current as $$
 declare
@@ -7306,7 +7339,7 @@ declare
     v_query text;
     v_batch bigint;
 begin
-    perform _queue_check_options(in_options, '{query, batch, run, job}'::text[], 'options');
+    perform _queue_check_options(in_options, '{query, batch, run, job, refused}'::text[], 'options');
     v_query := _queue_text(in_options, 'query');
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
     if v_query is not null or v_batch is not null then
@@ -7314,11 +7347,13 @@ begin
         if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then
             outcome := 'replayed';
             messages := 0;
+            pushed := 0;
+            differing := 0;
             return;
         end if;
     end if;
     outcome := 'published';
-    messages := _queue_stage_put(in_parts);
+    select p.* into messages, pushed, differing from _queue_stage_put(in_parts, v_query, v_batch, in_options, v_now) p;
 end $$;
 --;
 comment on function queue_stage_publish(jsonb, jsonb) is
@@ -7331,8 +7366,11 @@ in_options: what names this work, so that the same batch is published once.
 - batch: the number of its batch, which only goes up. Allowed: 0 or more. Default: none.
 - run: the run of the query, as in queue_stream_commit. Allowed: a text. Default: none.
 - job: the write that does the batch, as in queue_stream_commit. Allowed: a text. Default: none.
+- refused: how many rows the writer has made dead letters of, for the view queue_writes. Allowed: 0 or more. Default: 0.
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how
-many were published, those whose keys are taken among them.
+many were published, those whose keys are taken among them; pushed: how many of these became messages; differing: how
+many have another payload than the message that has their key. A write that names a query or a job stands in the view
+queue_writes, too. On PostgreSQL, where parts is empty, it is about what the transaction has put into queue_inbox.
 Errors: PQ001 for parts, query and batch, PQ002 for options. PQ004 where a part isn't there (published before,
 aborted, past its day, lost in a crash of the server) or has not so many messages. PQ004, too, where another job of
 the same run has done the batch. For a message the error of a push, naming its key.
@@ -7586,7 +7624,8 @@ Locks: none.$$;
 --     _queue_stream_fail, _queue_stream_held, _queue_text, queue_ack_many, queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
-    out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint)
+    out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint,
+    out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
@@ -7596,7 +7635,7 @@ declare
     v_whole boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
-    perform _queue_check_options(in_options, '{parts, failed, whole, keep, run, job}'::text[], 'options');
+    perform _queue_check_options(in_options, '{parts, failed, whole, keep, run, job, refused}'::text[], 'options');
     v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
     outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
         _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
@@ -7604,6 +7643,8 @@ begin
     failed := 0;
     lost := 0;
     published := 0;
+    pushed := 0;
+    differing := 0;
     if outcome = 'replayed' then
         return;
     end if;
@@ -7620,7 +7661,7 @@ begin
     end if;
     delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
-        published := _queue_stage_put(in_options -> 'parts');
+        select p.* into published, pushed, differing from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
     end if;
     if in_options ? 'failed' then
         failed := _queue_stream_fail(in_options -> 'failed', v_now);
@@ -7647,8 +7688,9 @@ in_options: what came of the batch.
   next batch. Allowed: true, false. Default: false.
 - run: what runs the query. Allowed: a text. Default: none.
 - job: the write that does the batch, so that a second write isn't taken for a replay. Allowed: a text. Default: none.
+- refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged.
+how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
 Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren't there, and where
 another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
 message that is published the error of a push, naming its key.
@@ -8689,6 +8731,23 @@ $$A row a registered worker, see queue_heartbeat. The view reads all messages, s
 - alive: whether it is alive.
 - reserved: how many messages it holds.$$;
 --;
+create or replace view queue_writes as
+select queue_timestamp(w.written_at) as written_at, w.query, w.batch, w.job, w.messages, w.pushed, w.messages - w.pushed as ignored,
+    w.differing, w.refused
+from queue_write w;
+--;
+comment on view queue_writes is
+$$A row a batch that was published in the last week, where its writer had a name. What was replayed has none.
+- written_at: when.
+- query: the query or reader whose batch it was; NULL: the writer had none.
+- batch: the number of its batch.
+- job: the write that did it.
+- messages: how many were staged.
+- pushed: how many of these became messages.
+- ignored: how many didn't, since their keys were taken or remembered.
+- differing: how many have another payload than the message that has their key; NULL: nobody looked.
+- refused: how many rows the writer had made dead letters of, since they could be no messages; among messages, too.$$;
+--;
 create or replace view queue_subscriptions as
 select s.pattern, s.p_kind, queue_timestamp(s.subscribed_at) as subscribed_at
 from queue_subscription s;
@@ -8813,11 +8872,11 @@ exception when insufficient_privilege then
 end $$;
 --;
 revoke all on table delayed_queue, queue_kind, queue_count, queue_cursor, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_stage, queue_stage_part, queue_stage_done, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
+    queue_stage, queue_stage_part, queue_stage_done, queue_write, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
     queue_recurring, queue_group, queue_group_slot, queue_group_due, queue_group_member,
     queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
     queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
-    queue_messages, queue_stats, queue_workers, queue_subscriptions, queue_schedules, queue_groups from public;
+    queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions, queue_schedules, queue_groups from public;
 --;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
@@ -8973,7 +9032,7 @@ revoke all on function
     _queue_slots_free(text, integer[], bigint),
     _queue_stage_outdated(text, text),
     _queue_stage_prune(bigint, bigint),
-    _queue_stage_put(jsonb),
+    _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
     _queue_stand(bigint[], text[]),
     _queue_stand_batch(text, jsonb, jsonb, text[], text[]),
@@ -9124,7 +9183,7 @@ begin
             to queue_operator;
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
-        grant select on queue_messages, queue_history, queue_schedules, queue_log to queue_operator;
+        grant select on queue_messages, queue_writes, queue_history, queue_schedules, queue_log to queue_operator;
         grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores, queue_readers to queue_operator, queue_observer;
         -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
         grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, reserved_by, ready_at,

@@ -531,6 +531,22 @@ comment on table queue_stage_done is 'The last batch of each query that is done;
 --;
 comment on column queue_stage_done.job is 'The write that did it, where it said so: a second one in the same run is an error and no replay.';
 --;
+-- What came of each batch that was published, so that it can be seen afterwards.
+create table queue_write (
+    id         bigint generated always as identity,
+    query      text collate "C",
+    batch      bigint,
+    job        text collate "C",
+    written_at bigint not null,
+    messages   bigint not null,
+    pushed     bigint not null,
+    differing  bigint,
+    refused    bigint not null,
+    constraint queue_write_pkey primary key (written_at, id)         -- serves: queue_prune
+);
+--;
+comment on table queue_write is 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';
+--;
 -- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is replayed has what it
 -- had, and one call ends them all.
 create table queue_stream_part (

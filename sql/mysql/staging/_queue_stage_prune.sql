@@ -1,9 +1,9 @@
 -- calls: _queue_stage_remove
--- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan
+-- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 drop procedure if exists _queue_stage_prune;
 delimiter $$
 create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
+    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, what came of those that were published, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 out_pruned: how many rows.
@@ -37,6 +37,10 @@ begin
     end if;
     if exists (select 1 from queue_stream_plan l where l.begun_at <= in_now - 604800000000) then
         delete from queue_stream_plan where queue_stream_plan.begun_at <= in_now - 604800000000 order by queue_stream_plan.begun_at limit in_max;
+        set out_pruned = out_pruned + row_count();
+    end if;
+    if exists (select 1 from queue_write w where w.written_at <= in_now - 604800000000) then
+        delete from queue_write where queue_write.written_at <= in_now - 604800000000 order by queue_write.written_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
     if exists (select 1 from queue_stage_done d where d.done_at <= in_now - 31536000000000) then

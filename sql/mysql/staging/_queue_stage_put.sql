@@ -1,18 +1,23 @@
--- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_stage_put_each, queue_now
--- changes: delayed_queue, queue_stage, queue_stage_part
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text, queue_now
+-- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
 drop procedure if exists _queue_stage_put;
 delimiter $$
-create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, out out_messages bigint)
-    comment 'Pushes what is staged and takes it out of the stage.
+create procedure _queue_stage_put(in in_parts longtext character set utf8mb4,
+    in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
+    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
+    comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-out_messages: how many messages they are, those whose keys are taken among them.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish.
+out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
 Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_now, v_expected, v_shift bigint;
+    declare v_now, v_expected, v_shift, v_first, v_refused bigint;
+    declare v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bad longtext character set utf8mb4;
     declare v_found, v_special int;
+    declare v_counted boolean;
     if in_parts is not null then
         call _queue_check_json(in_parts, 'PQ003', 'parts');
     end if;
@@ -58,11 +63,16 @@ begin
     if out_messages <> coalesce(v_expected, 0) then
         call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
     end if;
+    -- of a client that counts the rows that are found, row_count() of an insert counts keys that are taken as well
+    update queue_stage_part p set p.job = p.job where p.part = json_value(in_parts, '$[0].part');
+    set v_counted = row_count() = 0;
+    call queue_now(v_now);
+    call _queue_epoch(v_shift);
+    set v_first = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
     if v_special then
         call _queue_stage_put_each(in_parts);
+        set v_counted = false;
     else
-        call queue_now(v_now);
-        call _queue_epoch(v_shift);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
         select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
@@ -76,6 +86,21 @@ begin
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
         where q.entry is null
         on duplicate key update entry = delayed_queue.entry;
+        set out_pushed = row_count(), out_differing = 0;
+    end if;
+    if not v_counted or out_pushed < out_messages then
+        select count(distinct if(q.entry > v_first, q.entry, null)) + coalesce(sum(s.p_key is null), 0),
+            coalesce(sum(q.entry is not null and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
+                /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) *//*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
+        into out_pushed, out_differing
+        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key;
+    end if;
+    call _queue_text(in_options, 'job', v_job);
+    call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
+    if coalesce(in_query, v_job) is not null then
+        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
+        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing, coalesce(v_refused, 0));
     end if;
     /*M!100600 set statement sql_safe_updates = 0 for */
     delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;

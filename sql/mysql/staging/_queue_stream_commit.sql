@@ -4,10 +4,10 @@
 drop procedure if exists _queue_stream_commit;
 delimiter $$
 create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4,
-    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint)
+    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint, out out_pushed bigint, out out_differing bigint)
     comment 'queue_stream_commit without its transaction.
 in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t committed before.
-out_acked, out_failed, out_lost, out_published: its result.'
+out_acked, out_failed, out_lost, out_published, out_pushed, out_differing: its result.'
 begin
     declare v_now bigint;
     declare v_whole, v_keep, v_done boolean default false;
@@ -18,14 +18,14 @@ begin
     declare c cursor for
         select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
     call _queue_check_batch('stream', in_stream, in_batch);
-    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job', 'options');
+    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job,refused', 'options');
     call _queue_boolean(in_options, 'whole', v_whole);
     call _queue_boolean(in_options, 'keep', v_keep);
     call queue_now(v_now);
     call _queue_text(in_options, 'run', v_run);
     call _queue_text(in_options, 'job', v_job);
     call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, out_new);
-    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0;
+    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0, out_pushed = 0, out_differing = 0;
     if out_new then
         call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
         call _queue_lock(v_list);
@@ -41,7 +41,8 @@ begin
         end if;
         delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
         if json_contains_path(in_options, 'one', '$.parts') then
-            call _queue_stage_put(json_extract(in_options, '$.parts'), out_published);
+            call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, out_published, out_pushed,
+                out_differing);
         end if;
         if json_contains_path(in_options, 'one', '$.failed') then
             call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, out_failed);

@@ -12,8 +12,11 @@ in_options: what names this work, so that the same batch is published once.
 - batch: the number of its batch, which only goes up. Allowed: 0 or more. Default: none.
 - run: the run of the query, as in queue_stream_commit. Allowed: a text. Default: none.
 - job: the write that does the batch, as in queue_stream_commit. Allowed: a text. Default: none.
+- refused: how many rows the writer has made dead letters of, for the view queue_writes. Allowed: 0 or more. Default: 0.
 Result: outcome: published, or replayed where the batch was published before, and then nothing happens; messages: how
-many were published, those whose keys are taken among them.
+many were published, those whose keys are taken among them; pushed: how many of these became messages; differing: how
+many have another payload than the message that has their key. A write that names a query or a job stands in the view
+queue_writes, too. On PostgreSQL, where parts is empty, it is about what the transaction has put into queue_inbox.
 Errors: PQ001 for parts, query and batch, PQ002 for options. PQ004 where a part isn''t there (published before,
 aborted, past its day, lost in a crash of the server) or has not so many messages. PQ004, too, where another job of
 the same run has done the batch. For a message the error of a push, naming its key.
@@ -23,7 +26,7 @@ differs: messages of one time are delivered in the order of their keys.'
 begin
     declare v_own boolean;
     declare v_tries int default 0;
-    declare v_now, v_batch, v_messages bigint;
+    declare v_now, v_batch, v_messages, v_pushed, v_differing bigint;
     declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_new boolean default true;
     again: loop
@@ -32,7 +35,7 @@ begin
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
             call queue_now(v_now);
-            call _queue_check_options(in_options, 'query,batch,run,job', 'options');
+            call _queue_check_options(in_options, 'query,batch,run,job,refused', 'options');
             call _queue_text(in_options, 'query', v_query);
             call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
             if v_query is not null or v_batch is not null then
@@ -41,14 +44,15 @@ begin
                 call _queue_text(in_options, 'job', v_job);
                 call _queue_batch_done(v_query, v_batch, v_now, v_run, v_job, v_new);
             end if;
-            set v_messages = 0;
+            set v_messages = 0, v_pushed = 0, v_differing = 0;
             if v_new then
-                call _queue_stage_put(in_parts, v_messages);
+                call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
             end if;
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
-    select if(v_new, 'published', 'replayed') as outcome, v_messages as messages;
+    select if(v_new, 'published', 'replayed') as outcome, v_messages as messages, v_pushed as pushed,
+        v_differing as differing;
 end $$
 delimiter ;

@@ -14,8 +14,9 @@ in_options: what came of the batch.
   next batch. Allowed: true, false. Default: false.
 - run: what runs the query. Allowed: a text. Default: none.
 - job: the write that does the batch, so that a second write isn''t taken for a replay. Allowed: a text. Default: none.
+- refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged.
+how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
 Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren''t there, and where
 another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
 message that is published the error of a push, naming its key.
@@ -25,18 +26,19 @@ begin
     declare v_own boolean;
     declare v_tries int default 0;
     declare v_new boolean;
-    declare v_acked, v_failed, v_lost, v_published bigint;
+    declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
     again: loop
         begin
             declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
             declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
             call _queue_begin(v_own);
-            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published);
+            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published, v_pushed,
+                v_differing);
             call _queue_commit(v_own);
             leave again;
         end;
     end loop;
     select if(v_new, 'committed', 'replayed') as outcome, v_acked as acked, v_failed as failed, v_lost as lost,
-        v_published as published;
+        v_published as published, v_pushed as pushed, v_differing as differing;
 end $$
 delimiter ;

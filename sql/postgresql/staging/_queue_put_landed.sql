@@ -1,7 +1,7 @@
 -- calls: _queue_landed
 -- changes: delayed_queue
 create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean, in_sorted boolean,
-    out entries bigint[]) language plpgsql as $$
+    out entries bigint[], out pushed bigint) language plpgsql as $$
 begin
     with i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -25,12 +25,12 @@ begin
         order by case when in_sorted then l.p_key end, case when in_sorted then l.p_kind end, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}') into entries from i;
+    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}'), count(*) into entries, pushed from i;
 end $$;
 
 comment on function _queue_put_landed(bigint, bigint, bigint, boolean, boolean) is
 $$Puts rows of the inbox into their kinds; a key that is taken or remembered is ignored.
 in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or indexes. in_sorted: whether in
 the order of their keys; else in their own.
-Result: with in_keeps the entries of what was put in, in order; else none.
+Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
 Locks: waits for other transactions that are putting one of the keys.$$;

@@ -1,5 +1,5 @@
 -- calls: _queue_stage_remove
--- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan
+-- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
@@ -34,6 +34,11 @@ begin
         order by o.begun_at limit in_max for update skip locked));
     get diagnostics v_rows = row_count;
     v_pruned := v_pruned + v_rows;
+    delete from queue_write w where w.ctid = any (array(
+        select o.ctid from queue_write o where o.written_at <= in_now - 604800000000
+        order by o.written_at limit in_max for update skip locked));
+    get diagnostics v_rows = row_count;
+    v_pruned := v_pruned + v_rows;
     delete from queue_stage_done d where d.ctid = any (array(
         select o.ctid from queue_stage_done o where o.done_at <= in_now - 31536000000000
         order by o.done_at limit in_max for update skip locked));
@@ -42,7 +47,7 @@ begin
 end $$;
 
 comment on function _queue_stage_prune(bigint, bigint) is
-$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, and queries of
+$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, what came of those that were published, and queries of
 which nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 Result: how many rows.

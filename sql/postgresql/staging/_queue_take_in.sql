@@ -14,9 +14,10 @@ declare
     v_name constant text := _queue_setting('inbox');
     v_own constant text := pg_current_xact_id()::text;
     v_timeout constant text := current_setting('lock_timeout');
+    v_pushed bigint;
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
-        select min(l.id) as first, max(l.id) as last, count(case when (not (v_asks and coalesce((
+        select min(l.id) as first, max(l.id) as last, count(*) as number, count(case when (not (v_asks and coalesce((
             select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
@@ -46,13 +47,13 @@ begin
     end;
     if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last
         or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text then
-        v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true);
+        select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
     else
         perform set_config(v_name, v_own, true); -- once a transaction: more than 64 savepoints in one are a burden to all
         for v_try in 1 .. 20 loop
             begin
                 perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10' else '100' end, true) where v_try = 1;
-                v_entries := _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1);
+                select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
                 perform set_config('lock_timeout', v_timeout, true);
                 exit;
             exception when lock_not_available or deadlock_detected then
@@ -66,6 +67,9 @@ begin
         perform _queue_index(v_entries), _queue_log(v_entries, 'pushed', v_now);
     end if;
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
+    -- for queue_stage_publish in the same transaction: how many have landed, and how many are new
+    perform set_config(t.name, array[coalesce(t.n[1], 0) + v_ids.number, coalesce(t.n[2], 0) + v_pushed]::text, true)
+    from (select s.name, nullif(current_setting(s.name, true), '')::bigint[] as n from _queue_setting('taken_in') s (name)) t;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
     return null;
 end $$;

@@ -2,7 +2,8 @@
 --     _queue_stream_fail, _queue_stream_held, _queue_text, queue_ack_many, queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
-    out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint)
+    out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint,
+    out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
@@ -12,7 +13,7 @@ declare
     v_whole boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
-    perform _queue_check_options(in_options, '{parts, failed, whole, keep, run, job}'::text[], 'options');
+    perform _queue_check_options(in_options, '{parts, failed, whole, keep, run, job, refused}'::text[], 'options');
     v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
     outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
         _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
@@ -20,6 +21,8 @@ begin
     failed := 0;
     lost := 0;
     published := 0;
+    pushed := 0;
+    differing := 0;
     if outcome = 'replayed' then
         return;
     end if;
@@ -36,7 +39,7 @@ begin
     end if;
     delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
-        published := _queue_stage_put(in_options -> 'parts');
+        select p.* into published, pushed, differing from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
     end if;
     if in_options ? 'failed' then
         failed := _queue_stream_fail(in_options -> 'failed', v_now);
@@ -63,8 +66,9 @@ in_options: what came of the batch.
   next batch. Allowed: true, false. Default: false.
 - run: what runs the query. Allowed: a text. Default: none.
 - job: the write that does the batch, so that a second write isn't taken for a replay. Allowed: a text. Default: none.
+- refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged.
+how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
 Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren't there, and where
 another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
 message that is published the error of a push, naming its key.
