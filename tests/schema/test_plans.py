@@ -594,8 +594,8 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
             rows, nodes = plans.run("select p_key from queue_reserve('work', 'w', %s)", BATCH)
     assert len(rows) == BATCH
     line = [node for node in nodes if node.index == "delayed_queue_ready"]
-    assert [node.touched for node in line] == [BATCH]
-    # a scan of over 20 ms makes the session note where it was, and look once more
+    # a scan of over 20 ms makes the session look once more, and note where it was
+    assert [node.touched for node in line] in ([BATCH], [BATCH, BATCH])
     assert max(node.rows for node in nodes if node.kind == "Tid Scan") == BATCH
 
 

@@ -117,7 +117,6 @@ def parsed(text: str) -> Any:
         return math.nan
 
 
-@pytest.mark.core("postgresql")
 def test_bad_rows_are_dead_letters_and_no_others(queue: Session, write: Callable[..., None]) -> None:
     texts = [one for one in TEXTS if len(one) < 10_000 and not re.search("[\ud800-\udfff]", one)]
     values = [

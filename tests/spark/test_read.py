@@ -41,7 +41,6 @@ def full(queue: Session) -> Session:
     return queue
 
 
-@pytest.mark.core("postgresql")
 def test_peek_shows_every_message_once_with_its_state(
     spark: SparkSession, full: Session, where: dict[str, str]
 ) -> None:

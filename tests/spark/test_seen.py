@@ -37,7 +37,7 @@ def writes(queue: Session) -> list[Any]:
     return found
 
 
-@pytest.mark.core("postgresql", "mariadb", "mysql")
+@pytest.mark.core("postgresql")
 def test_what_came_of_a_write_stands_in_a_view_and_in_the_log(
     spark: SparkSession, queue: Session, write: Write
 ) -> None:
@@ -89,7 +89,6 @@ def test_what_came_of_a_micro_batch_stands_in_the_view(
     assert writes(queue) == [(3, 0, 3, 1, 0)]
 
 
-@pytest.mark.core("postgresql")
 def test_a_write_that_is_repeated_writes_nothing_twice(
     spark: SparkSession, queue: Session, write: Write, where: dict[str, str], folder: str
 ) -> None:

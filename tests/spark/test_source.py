@@ -76,7 +76,6 @@ def test_a_kind_that_nobody_has_used_is_warned_of(
     assert warned == ['kind "mial": nobody has ever used it; is it spelt right?']
 
 
-@pytest.mark.core("postgresql")
 def test_several_kinds_are_read_in_batches_of_a_limit_with_their_backlog(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:

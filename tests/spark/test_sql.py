@@ -30,7 +30,6 @@ def sql(spark: SparkSession, where: dict[str, str]) -> Iterator[SparkSession]:
     spark.sql("drop table if exists mails")
 
 
-@pytest.mark.core("postgresql")
 def test_a_view_takes_what_is_inserted_and_another_shows_what_is_there(sql: SparkSession) -> None:
     sql.sql("insert into box select * from rows")
     assert sql.sql("select p_key, payload from there where p_kind = 'mail' order by p_key").collect() == [

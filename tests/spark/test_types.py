@@ -116,7 +116,6 @@ def test_a_payload_that_is_not_of_its_type_fails_is_null_or_goes(spark: SparkSes
     assert [one["error"] is None for one in told] == [True, False, False]
 
 
-@pytest.mark.core("postgresql")
 def test_what_is_written_typed_is_read_typed(
     spark: SparkSession, queue: Session, where: dict[str, str], write: Callable[..., None]
 ) -> None:

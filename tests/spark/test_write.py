@@ -144,7 +144,6 @@ def fail_after_the_other(url: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return step
 
 
-@pytest.mark.core("postgresql")
 def test_a_job_that_fails_leaves_nothing(
     spark: SparkSession, queue: Session, write: Write, where: dict[str, str]
 ) -> None:
