@@ -44,6 +44,7 @@ def test_it_is_ready_until_it_stops(queue: Session, workers: Workers) -> None:
     running = workers.start(handlers, health=f"127.0.0.1:{port}")
     try:
         until(lambda: queue.stats("slow")[0].reserved == 1)
+        until(lambda: ask(port, "/ready")[1].get("held") == 1)
         status, said = ask(port, "/ready")
         assert (status, said["status"], said["held"]) == (200, "ok", 1)
         running.stop()

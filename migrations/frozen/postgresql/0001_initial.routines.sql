@@ -8495,7 +8495,7 @@ end $$;
 comment on function _queue_mend_sequences() is
 $$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone to a copy, and who lets
 the copy take over may forget the sequences. New messages would come before those that wait, and others end in an error.
-The one of queue_use is left alone: its numbers tell apart uses of the same microsecond alone.
+Those of queue_use and queue_write are left alone: their numbers tell apart rows of the same microsecond alone.
 Result: what was wrong, in words; empty: nothing.
 Locks: those of _queue_mend_sequence.
 differs: only here. See _queue_epoch.$$;
