@@ -104,6 +104,7 @@ def test_every_flight_comes_once(database_url: str, conn: psycopg.Connection) ->
     assert_nothing_left(conn)
 
 
+@pytest.mark.long
 def test_what_vanishes_and_what_comes_twice_is_found(database_url: str, conn: psycopg.Connection) -> None:
     with demo("--url", database_url, "--flights", "3000", "--seconds", "4") as process:
         until_loaded(process)

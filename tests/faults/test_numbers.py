@@ -20,6 +20,8 @@ IDS = (9, 2, 200, 127, 128)
 """Of the server, one after another; UUID_SHORT() begins with them, and loses its sign from 128 on."""
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_a_server_with_another_id_goes_on_behind_what_is_there(restarted: Restartable) -> None:
     assert isinstance(restarted, Mysql)
     url = restarted.database("numbers")
