@@ -72,21 +72,27 @@ class Crew:
         self._crew: list[ForkServerProcess] = []
 
     def run_until(
-        self, done: Callable[[], bool], strike: Callable[[Crew], int], pause: float = PAUSE_SECONDS
+        self,
+        done: Callable[[], bool],
+        strike: Callable[[Crew], int],
+        pause: float = PAUSE_SECONDS,
+        *,
+        meets: bool = True,
     ) -> int:
-        """Work, and be struck, until `done` and a strike has met a call; then stop the workers.
+        """Work, and be struck, until `done`; then stop the workers.
 
         Args:
             done: whether it is enough.
             strike: lets something happen, and returns how many faults that was.
             pause: seconds between two strikes.
+            meets: go on until a strike has met a call, which then has no answer.
 
         Returns:
             How many faults there were.
         """
         self._crew = [self._start() for _ in range(WORKERS)]
         faults = 0
-        while not (done() and self._met()):
+        while not (done() and (self._met() or not meets)):
             time.sleep(pause)
             faults += strike(self)
         self._stop.touch()
@@ -114,7 +120,13 @@ class Crew:
         return count
 
     def _met(self) -> bool:
-        return any(call.answer is None for call in read(sorted(self._folder.glob("worker*.jsonl"))))
+        living = {process.name for process in self._crew}
+        for path in self._folder.glob("worker*.jsonl"):
+            calls = read([path])
+            ended = calls[:-1] if path.stem in living else calls  # the last one may be under way
+            if any(call.answer is None for call in ended):
+                return True
+        return False
 
     def _start(self) -> ForkServerProcess:
         self._started += 1
@@ -145,6 +157,7 @@ def run(
     pause: float = PAUSE_SECONDS,
     rate: int = RATE,
     through: str | None = None,
+    meets: bool = True,
 ) -> Outcome:
     """Let a crew work through so many messages while it is struck, and check the history.
 
@@ -158,6 +171,7 @@ def run(
         pause: seconds between two strikes.
         rate: how many messages are pushed a second.
         through: the URL by which the processes reach the database; None: `url`.
+        meets: as of Crew.run_until.
     """
     harness, struck = open_harness(url), 0
 
@@ -178,7 +192,7 @@ def run(
             for late in (False, True)
         ]
         faults = Crew(through or url, folder, seed).run_until(
-            lambda: struck >= least and all(future.done() for future in pushed), counted, pause
+            lambda: struck >= least and all(future.done() for future in pushed), counted, pause, meets=meets
         )
         created = sum(future.result() for future in pushed)
     drain(url, folder / "drain.jsonl")

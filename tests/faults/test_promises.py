@@ -24,4 +24,5 @@ def test_it_is_kept_whatever_breaks(restarted: Restartable, tmp_path: Path, name
     size = Size(FAULTS.get(name, 25), 3_000)
     found = keep(PROMISES[name], restarted, tmp_path, size, seed=1)
     assert found.violations == []
-    assert (found.faults >= size.faults, found.calls > 0, found.unanswered > 0) == (True, True, True)
+    assert (found.faults >= size.faults, found.calls > 0) == (True, True)
+    assert found.unanswered > 0 or name == "consumers stopped"
