@@ -590,3 +590,12 @@ def test_what_nobody_forgets_is_pruned_after_a_week(queue: Session, clock: Clock
     clock.advance(2 * DAY)
     queue.prune()
     assert reserve(queue, 1) == []
+
+
+def test_what_came_of_a_write_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
+    publish(queue, stage(queue, row("a")), job="j")
+    queue.prune()
+    clock.advance(6 * DAY)
+    assert queue.prune() == 0
+    clock.advance(2 * DAY)
+    assert (queue.prune(), queue.prune()) == (1, 0)
