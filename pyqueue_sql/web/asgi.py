@@ -140,7 +140,7 @@ class _Guard:
                     COOKIE,
                     self._token.session(),
                     max_age=SESSION_S,
-                    path=request.scope.get("root_path", "") or "/",
+                    path=_root(request) or "/",
                     secure=request.url.scheme == "https",
                     httponly=True,
                     samesite="strict",
@@ -152,7 +152,7 @@ class _Guard:
         """End a session, in this browser."""
         await self._form(request)
         found = self._to(request, "/")
-        found.delete_cookie(COOKIE, path=request.scope.get("root_path", "") or "/")
+        found.delete_cookie(COOKIE, path=_root(request) or "/")
         return found
 
     async def act(self, request: Request) -> Response:
@@ -177,9 +177,13 @@ class _Guard:
             return self._failure(request, error)
         self._site.watch.forget()
         found = self._to(request, back)
-        path = request.scope.get("root_path", "") or "/"
         found.set_cookie(
-            SAID, quote(said[:SAID_MOST]), max_age=30, path=path, httponly=True, samesite="strict"
+            SAID,
+            quote(said[:SAID_MOST]),
+            max_age=30,
+            path=_root(request) or "/",
+            httponly=True,
+            samesite="strict",
         )
         return found
 
@@ -213,9 +217,9 @@ class _Guard:
         said = unquote(request.cookies.get(SAID, ""))
         text = self._site.render(
             template,
-            root=request.scope.get("root_path", ""),
+            root=_root(request),
             path=self._path(request),
-            here=request.url.path.removeprefix(request.scope.get("root_path", "")),
+            here=request.url.path.removeprefix(_root(request)),
             may_act=self._actions and bool(session),
             has_token=self._token is not None,
             session=session,
@@ -225,7 +229,7 @@ class _Guard:
         )
         found = HTMLResponse(text, status)
         if said:
-            found.delete_cookie(SAID, path=request.scope.get("root_path", "") or "/")
+            found.delete_cookie(SAID, path=_root(request) or "/")
         return found
 
     def _session(self, request: Request) -> str:
@@ -233,10 +237,10 @@ class _Guard:
         return found if self._token is not None and self._token.holds(found) else ""
 
     def _to(self, request: Request, path: str) -> RedirectResponse:
-        return RedirectResponse(request.scope.get("root_path", "") + path, 303)
+        return RedirectResponse(_root(request) + path, 303)
 
     def _path(self, request: Request) -> str:
-        path = request.url.path.removeprefix(request.scope.get("root_path", "")) or "/"
+        path = request.url.path.removeprefix(_root(request)) or "/"
         return path + (f"?{request.url.query}" if request.url.query else "")
 
     async def _form(self, request: Request) -> dict[str, str]:
@@ -248,6 +252,11 @@ class _Guard:
             if len(found) > MOST:
                 raise HTTPException(413, f"The form is longer than {MOST} bytes.")
         return {name: values[0] for name, values in parse_qs(found.decode(errors="replace"), True).items()}
+
+
+def _root(request: Request) -> str:
+    """Return where this application is mounted, without a slash at the end; empty: at the root."""
+    return request.scope.get("root_path", "")
 
 
 def _local(path: str) -> str:

@@ -77,6 +77,7 @@ class Crew:
         strike: Callable[[Crew], int],
         pause: float = PAUSE_SECONDS,
         *,
+        least: int = 0,
         meets: bool = True,
     ) -> int:
         """Work, and be struck, until `done`; then stop the workers.
@@ -85,6 +86,7 @@ class Crew:
             done: whether it is enough.
             strike: lets something happen, and returns how many faults that was.
             pause: seconds between two strikes.
+            least: how many faults there have to be.
             meets: go on until a strike has met a call, which then has no answer.
 
         Returns:
@@ -92,7 +94,7 @@ class Crew:
         """
         self._crew = [self._start() for _ in range(WORKERS)]
         faults = 0
-        while not (done() and (self._met() or not meets)):
+        while not (faults >= least and done() and (self._met() or not meets)):
             time.sleep(pause)
             faults += strike(self)
         self._stop.touch()
@@ -173,13 +175,7 @@ def run(
         through: the URL by which the processes reach the database; None: `url`.
         meets: as of Crew.run_until.
     """
-    harness, struck = open_harness(url), 0
-
-    def counted(crew: Crew) -> int:
-        nonlocal struck
-        struck += (faults := strike(crew))
-        return faults
-
+    harness = open_harness(url)
     for kind in ("in", "out"):
         harness.connect().define(kind, max_attempts=6)
     harness.close()
@@ -192,7 +188,7 @@ def run(
             for late in (False, True)
         ]
         faults = Crew(through or url, folder, seed).run_until(
-            lambda: struck >= least and all(future.done() for future in pushed), counted, pause, meets=meets
+            lambda: all(future.done() for future in pushed), strike, pause, least=least, meets=meets
         )
         created = sum(future.result() for future in pushed)
     drain(url, folder / "drain.jsonl")

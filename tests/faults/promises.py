@@ -156,16 +156,8 @@ def all_or_nothing(_: Restartable, url: str, folder: Path, size: Size, seed: int
 
     with ThreadPoolExecutor(1) as threads:
         looking = threads.submit(look)
-        faults = 0
-
-        def strike(struck: Crew) -> int:
-            nonlocal faults
-            faults += 1
-            return struck.kill_one()
-
-        Crew(url, folder, seed, worker.move_and_publish).run_until(
-            lambda: faults >= size.faults, strike, pause=0.05
-        )
+        movers = Crew(url, folder, seed, worker.move_and_publish)
+        faults = movers.run_until(lambda: True, Crew.kill_one, pause=0.05, least=size.faults)
         stop.set()
         looking.result()
     harness.close()
@@ -179,18 +171,10 @@ def all_or_nothing(_: Restartable, url: str, folder: Path, size: Size, seed: int
 def popped_once(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
     """Consumers that pop are killed: nothing comes twice; what is lost was in an answer that nobody got."""
     path = folder / "producer.jsonl"
-    faults = 0
-
-    def strike(struck: Crew) -> int:
-        nonlocal faults
-        faults += 1
-        return struck.kill_one()
-
     with ThreadPoolExecutor(1) as threads:
         pushed = threads.submit(crew.produce, url, path, size.messages, crew.RATE, False)
-        Crew(url, folder, seed, worker.pop).run_until(
-            lambda: faults >= size.faults and pushed.done(), strike, pause=0.1
-        )
+        poppers = Crew(url, folder, seed, worker.pop)
+        faults = poppers.run_until(pushed.done, Crew.kill_one, pause=0.1, least=size.faults)
         created = pushed.result()
     pop_all(url, folder / "worker0.jsonl")
     calls = read(sorted(folder.glob("worker*.jsonl")))
