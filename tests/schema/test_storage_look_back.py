@@ -194,6 +194,14 @@ def test_a_shared_cursor_from_a_slow_past_starves_nobody(
     assert "behind" in found
 
 
+def test_what_comes_due_with_a_cursor_keeps_its_order(session: Session, clock: Clock) -> None:
+    for seconds in (7, 6, 8, 5):
+        session.push(f"after {seconds}", delay_seconds=seconds)
+    clock.advance(60)
+    session.slow(clock.now - 100 * SECOND)
+    assert list(session.reserve(10)) == [f"after {seconds}" for seconds in (5, 6, 7, 8)]
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
     session: Session, clock: Clock, known: bool

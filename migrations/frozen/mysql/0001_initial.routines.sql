@@ -1601,8 +1601,9 @@ create procedure _queue_promote(in in_kind text character set utf8mb4 collate /*
     out out_first bigint)
     comment 'Moves messages that have come due from the timetable into the ready line.
 in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may get:
-where sessions no longer look at the line''s beginning, a place that nobody would see is none. in_max: how many were asked for;
-20 at the least are moved, the best of the 1000 that came due first.
+where sessions no longer look at the line''s beginning, a place that nobody would see is none; those that would have an earlier one
+stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the least are moved, the best of the 1000
+that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.'
 begin
@@ -1637,8 +1638,9 @@ begin
     end if;
     if v_entries is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor), q.due_at = null;
+        update json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor + j.place), q.due_at = null;
     end if;
 end;
 --;
@@ -2633,7 +2635,7 @@ keep: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_from = 'start' then
-        if in_took >= if(json_length(in_cursor) > 0, 5000, 20000) and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
+        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max) and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
                 select q.entry from delayed_queue q force index (delayed_queue_ready)

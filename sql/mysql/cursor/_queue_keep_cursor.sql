@@ -21,7 +21,7 @@ keep: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_from = 'start' then
-        if in_took >= if(json_length(in_cursor) > 0, 5000, 20000) and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
+        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max) and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
                 select q.entry from delayed_queue q force index (delayed_queue_ready)

@@ -173,18 +173,27 @@ def test_a_session_without_a_cursor_begins_at_that_of_another(queue: Session, cl
     assert keys(queue.reserve("mail")) == ["new"]
 
 
-@pytest.mark.parametrize("known", [False, True])
+def test_what_comes_due_with_a_cursor_keeps_its_order(queue: Session, clock: Clock) -> None:
+    for seconds in (7, 6, 8, 5):
+        queue.push("mail", f"after {seconds}", delay_seconds=seconds)
+    clock.advance(60)
+    keep_cursor(queue, (0, clock.now - 100 * SECOND))
+    assert keys(queue.reserve("mail", None, 10)) == [f"after {seconds}" for seconds in (5, 6, 7, 8)]
+
+
+@pytest.mark.parametrize("known", ["nothing", "one slow scan", "a cursor"])
 def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
-    queue: Session, clock: Clock, known: bool
+    queue: Session, clock: Clock, known: str
 ) -> None:
     queue.push("mail", "a")
-    if known:
+    if known == "a cursor":
         keep_cursor(queue, (0, clock.now))
     else:
-        queue.execute("set @pyqueue_cursors = '{}'")
+        kept = "{}" if known == "nothing" else json.dumps({path(queue)[2:]: {}})
+        queue.execute("set @pyqueue_cursors = %s", [kept])
     queue.execute(
-        "call _queue_keep_cursor('mail', %s, json_extract(@pyqueue_cursors, %s), 'start', %s, 60000000, 100,"
+        "call _queue_keep_cursor('mail', %s, json_extract(@pyqueue_cursors, %s), 'start', %s, 5001, 100,"
         " null, %s)",
         [path(queue), path(queue), ticks(queue), clock.now],
     )
-    assert not cursor(queue)
+    assert cursor(queue) is None
