@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from tools import house
+from tools.expand_mysql import expand
 
 SOURCE = re.compile(r"^source\s+(\S+)\s*$", re.MULTILINE)
 DELIMITER = re.compile(r"^delimiter\s+(\S+)\s*$", re.IGNORECASE)
@@ -33,6 +34,15 @@ def manifest(live: Path, name: str = "install.sql") -> list[Path]:
         name: install.sql or optional.sql.
     """
     return [live / found for found in SOURCE.findall((live / name).read_text(encoding="utf-8"))]
+
+
+def read(path: Path) -> str:
+    """Return the text of a file as a client of the server reads it.
+
+    Args:
+        path: the file, of `sql/mysql`.
+    """
+    return expand(path.read_text(encoding="utf-8"))
 
 
 def split(text: str) -> list[str]:
@@ -98,9 +108,9 @@ def freeze(live: Path, *, first: bool) -> dict[str, list[str]]:
     parts: dict[str, list[str]] = {"up": [], "routines": [], "optional": []}
     for file in manifest(live):
         part = "up" if house.kind(file) == "table" else "routines"
-        parts[part] += split(file.read_text(encoding="utf-8"))
+        parts[part] += split(read(file))
     for file in manifest(live, "optional.sql"):
-        parts["optional"] += split(file.read_text(encoding="utf-8"))
+        parts["optional"] += split(read(file))
     if not first:
         del parts["up"]
         return parts

@@ -27,9 +27,10 @@ internal; mysql is MariaDB and MySQL. A message arrives, is delivered, and ends:
 `end/` are these three verbs. The other rooms are what they need, or what a feature adds. Both dialects have
 the same rooms.
 
-The load orders: `postgresql/install.sql` for psql; `mysql/install.sql`, and `mysql/optional.sql` for what
-some servers refuse, for mariadb and mysql. The whole comments, parameters with units, result, errors, locks,
-are in the server: `\\df+ queue_*` in psql, `show procedure status like 'queue%'` in mariadb and mysql.
+The load orders: `postgresql/install.sql`, which psql takes as it is; `mysql/install.sql`, and
+`mysql/optional.sql` for what some servers of MariaDB and MySQL refuse. The whole comments, parameters
+with units, result, errors, locks, are in the server: `\\df+ queue_*` in psql, `show procedure status
+like 'queue%'` in mariadb and mysql.
 """
 TABLE = "| name | purpose | postgresql | mysql |\n|---|---|---|---|"
 

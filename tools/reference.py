@@ -13,7 +13,7 @@ from typing import Final
 from pyqueue_sql import errors
 from pyqueue_sql.schema.routine_mysql import parse as parse_routine
 from tools import comments, house, reference_python
-from tools.freeze_mysql import split
+from tools.freeze_mysql import read, split
 from tools.index import COMMENT_ON
 
 DOCS: Final = house.LIVE.parent / "docs" / "reference"
@@ -97,11 +97,10 @@ def _capital(text: str) -> str:
 
 
 def _comment(path: Path) -> comments.Comment:
-    text = path.read_text(encoding="utf-8")
     if path.is_relative_to(MYSQL):
-        [said] = [one.comment for part in split(text) if (one := parse_routine(part.removesuffix(";")))]
+        [said] = [one.comment for part in split(read(path)) if (one := parse_routine(part.removesuffix(";")))]
     else:
-        found = COMMENT_ON.search(text)
+        found = COMMENT_ON.search(path.read_text(encoding="utf-8"))
         said = (found[1] or found[2].replace("''", "'")) if found else ""
     return comments.parse(said)
 
@@ -123,7 +122,7 @@ def _postgresql(path: Path) -> tuple[str, str]:
 
 def _mysql(path: Path) -> str:
     """Return how a procedure or a function is called."""
-    [one] = [found for part in split(path.read_text(encoding="utf-8")) if (found := parse_routine(part[:-1]))]
+    [one] = [found for part in split(read(path)) if (found := parse_routine(part[:-1]))]
     inner = re.sub(r"\bcollate /\*.*?\*/(?:/\*.*?\*/)?", "", one.parameters[1:-1])
     given = [PARAMETER.match(comments.line(text)) for text in TOP_COMMA.split(inner) if text.strip()]
     taken = ", ".join(f"{'out ' if one[1] == 'out' else ''}{one[2]} {one[3]}" for one in given if one)

@@ -2,10 +2,13 @@
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
 --   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
---   queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an error's text
+-- queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an
+-- error's text
 --   queue_admin      all of these
--- Roles belong to the server: where they exist already they are used, and where the installer may not create them, the owner of
--- the routines is the only one who may call them until somebody creates the roles and upgrades again. A user has a role's rights
+-- Roles belong to the server: where they exist already they are used, and where the installer may not create them, the
+-- owner of
+-- the routines is the only one who may call them until somebody creates the roles and upgrades again. A user has a
+-- role's rights
 -- once it is set: `set default role` (MySQL: `set default role all to …`).
 create role if not exists queue_producer, queue_consumer, queue_operator, queue_observer, queue_admin;
 grant queue_producer to queue_admin;
@@ -79,18 +82,26 @@ grant select on queue_semaphores to queue_operator, queue_observer;
 grant select on queue_log to queue_operator;
 grant select on queue_readers to queue_operator, queue_observer;
 -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
-grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, reserved_by, ready_rank, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key) on delayed_queue to queue_operator, queue_observer;
+grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts,
+    reserved_by, ready_rank, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
+    on delayed_queue to queue_operator, queue_observer;
 grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
-grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep) on queue_worker to queue_operator, queue_observer;
-grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator, queue_observer;
-grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed) on queue_group to queue_operator, queue_observer;
-grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator, queue_observer;
+grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
+    on queue_worker to queue_operator, queue_observer;
+grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator,
+    queue_observer;
+grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed)
+    on queue_group to queue_operator, queue_observer;
+grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator,
+    queue_observer;
 grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
 grant select (error) on queue_group_member to queue_operator;
 grant select on queue_count to queue_operator, queue_observer;
 grant select on queue_semaphore to queue_operator, queue_observer;
 grant select on queue_semaphore_slot to queue_operator, queue_observer;
 grant select on queue_semaphore_wait to queue_operator, queue_observer;
-grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, max_attempts, reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;
-grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by) on queue_history to queue_observer;
+grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts,
+    max_attempts, reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;
+grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at,
+    finished_at, attempts, reserved_by) on queue_history to queue_observer;
 grant select (name, p_kind, rule, catch_up, paused, until, next_at, last_at) on queue_schedules to queue_observer;

@@ -1,7 +1,8 @@
--- Installs the queue into the current database, with a plain client of MariaDB or MySQL:
---     cd sql/mysql && mariadb app < install.sql
---     cd sql/mysql && mariadb app < optional.sql
--- The order below is the only load order; migrations are frozen from it. All of it can be run again.
+-- What makes up the queue on MariaDB and MySQL, in the only order in which it can be loaded; migrations are frozen from
+-- it.
+-- tools/expand_mysql.py writes out what the files leave out, so a client takes what `pyqueue upgrade --sql --dialect
+-- mysql`
+-- prints. All of it can be run again.
 
 -- routines keep these two
 set names utf8mb4;
@@ -46,7 +47,8 @@ source filters/queue_term.table.sql
 source base/queue_epoch.table.sql
 source base/queue_gate.table.sql
 -- without wake/queue_event.table.sql: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
--- without cursor/queue_hold.table.sql: bounds do without notes of the ends of holds, see docs/adr/0003-mariadb-and-mysql.md
+-- without cursor/queue_hold.table.sql: bounds do without notes of the ends of holds, see
+-- docs/adr/0003-mariadb-and-mysql.md
 -- without limits/queue_slot.table.sql: queue_place has the places and what stands in them, see docs/adr/0012-limits.md
 -- without limits/queue_claim.table.sql: see queue_slot
 

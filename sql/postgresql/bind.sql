@@ -1,6 +1,9 @@
--- Binds each routine to the schema that it is in. What a routine calls and reads is written without a schema, since any will do; from
--- here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no function, operator, type or
--- table that somebody may one day put into the schema is taken for one of the server's or for one of ours. What is left to an overload of
+-- Binds each routine to the schema that it is in. What a routine calls and reads is written without a schema, since any
+-- will do; from
+-- here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no function,
+-- operator, type or
+-- table that somebody may one day put into the schema is taken for one of the server's or for one of ours. What is left
+-- to an overload of
 -- our own names is a call that doesn't fit its parameters exactly: there is none.
 do $$
 declare
@@ -10,13 +13,16 @@ begin
     for v_routine in
         select p.oid::regprocedure as name, p.prosecdef, replace(pg_get_functiondef(p.oid), p.prosrc, b.body) as text
         from pg_proc p, lateral (
-            select string_agg(case -- the name of a relation in a string, other strings and comments, and what is between them
-                when m.found[1] ~ '::regclass$' then format('%L::regclass', v_schema || '.' || split_part(m.found[1], '''', 2))
+            -- the name of a relation in a string, other strings and comments, and what is between them
+            select string_agg(case
+                when m.found[1] ~ '::regclass$'
+                    then format('%L::regclass', v_schema || '.' || split_part(m.found[1], '''', 2))
                 when m.found[1] ~ '^(''|--)' then m.found[1]
                 else regexp_replace(m.found[1], -- not constraints, nor parameters as those of this routine
                     '(?<![[:alnum:]_.])(?!' || p.proname || '\.)(_?queue_|delayed_queue)(?![[:alnum:]_]*_pkey)',
                     replace(v_schema, '\', '\\') || '.\1', 'g') end, '' order by m.n) as body
-            from regexp_matches(p.prosrc, '''[a-z0-9_]+''::regclass|''(?:[^'']|'''')*''|--[^\n]*|(?:[^''-]|-(?!-))+', 'g')
+            from regexp_matches(p.prosrc, '''[a-z0-9_]+''::regclass|''(?:[^'']|'''')*''|--[^\n]*|(?:[^''-]|-(?!-))+',
+                'g')
                 with ordinality m (found, n)) b
         where p.pronamespace = v_schema::regnamespace and p.proname ~ '^_?queue_' and p.prosqlbody is null
     loop

@@ -2,7 +2,8 @@
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
 --   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
---   queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an error's text
+-- queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an
+-- error's text
 --   queue_admin      all of these
 -- Roles belong to the cluster: where they exist already they are used, and where the installer may not create them, the
 -- owner of the routines is the only one who may call them until somebody creates the roles and upgrades again.
@@ -25,15 +26,17 @@ begin
     end if;
     grant queue_producer, queue_consumer, queue_operator, queue_observer to queue_admin;
 exception when insufficient_privilege then
-    raise notice 'the roles queue_producer, queue_consumer, queue_operator, queue_observer and queue_admin were not created: %', sqlerrm;
+    raise notice 'the roles queue_producer, queue_consumer, queue_operator, queue_observer and queue_admin '
+        'were not created: %', sqlerrm;
 end $$;
 
-revoke all on table delayed_queue, queue_kind, queue_count, queue_cursor, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_stage, queue_stage_part, queue_stage_done, queue_write, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
-    queue_recurring, queue_group, queue_group_slot, queue_group_due, queue_group_member,
-    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
-    queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
-    queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions, queue_schedules, queue_groups from public;
+revoke all on table delayed_queue, queue_kind, queue_count, queue_cursor, queue_hold, queue_history, queue_dedup,
+    queue_inbox, queue_stage, queue_stage_part, queue_stage_done, queue_write, queue_stream_part, queue_stream_plan,
+    queue_stream_kept, queue_worker, queue_use, queue_subscription, queue_recurring, queue_group, queue_group_slot,
+    queue_group_due, queue_group_member, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores,
+    queue_slot, queue_claim, queue_bucket, queue_term, queue_log, queue_log_gone, queue_log_known, queue_reader,
+    queue_readers, queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions, queue_schedules,
+    queue_groups from public;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
     queue_event_12, queue_event_13, queue_event_14, queue_event_15, queue_secret from public;
@@ -271,8 +274,11 @@ revoke all on function
 
 do $$
 begin
-    if (select count(*) from pg_roles r where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_observer', 'queue_admin')) = 5 then
-        execute format('grant usage on schema %I to queue_producer, queue_consumer, queue_operator, queue_observer', current_schema());
+    if (select count(*) from pg_roles r
+        where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_observer', 'queue_admin')) = 5
+        then
+        execute format('grant usage on schema %I to queue_producer, queue_consumer, queue_operator, queue_observer',
+            current_schema());
         grant execute on function
             queue_push(text, text, jsonb, jsonb),
             queue_push_bytes(text, text, bytea, jsonb),
@@ -296,7 +302,8 @@ begin
             queue_heartbeat(text, jsonb),
             queue_reap()
             to queue_consumer;
-        grant execute on function queue_stage_begin(text, jsonb), queue_stage_publish(jsonb, jsonb), queue_stage_abort(text)
+        grant execute on function queue_stage_begin(text, jsonb), queue_stage_publish(jsonb, jsonb),
+            queue_stage_abort(text)
             to queue_producer;
         grant execute on function
             queue_stream_plan(text),
@@ -321,12 +328,15 @@ begin
             to queue_operator;
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
-        grant execute on function _queue_is_alive(integer, integer, bigint, bigint), _queue_state(bigint, bigint, bigint)
+        grant execute on function _queue_is_alive(integer, integer, bigint, bigint),
+            _queue_state(bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint) to queue_consumer, queue_operator;
-        grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint), queue_read_end(text)
+        grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint),
+            queue_read_end(text)
             to queue_consumer, queue_operator;
-        grant execute on function queue_group(text, text, jsonb, jsonb) to queue_producer, queue_consumer, queue_operator;
+        grant execute on function queue_group(text, text, jsonb, jsonb) to queue_producer, queue_consumer,
+            queue_operator;
         grant execute on function
             queue_subscribe(text, text),
             queue_unsubscribe(text, text),
@@ -339,22 +349,31 @@ begin
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
         grant select on queue_messages, queue_writes, queue_history, queue_schedules, queue_log to queue_operator;
-        grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores, queue_readers to queue_operator, queue_observer;
+        grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores,
+            queue_readers to queue_operator, queue_observer;
         -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
-        grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, reserved_by, ready_at,
-            due_at, max_attempts, source_kind, source_key, member, order_key) on delayed_queue to queue_operator, queue_observer;
+        grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
+            attempts, reserved_by, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
+            on delayed_queue to queue_operator, queue_observer;
         grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
-        grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep) on queue_worker to queue_operator, queue_observer;
-        grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator, queue_observer;
-        grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed) on queue_group to queue_operator, queue_observer;
-        grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator, queue_observer;
+        grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
+            on queue_worker to queue_operator, queue_observer;
+        grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at)
+            on queue_recurring to queue_operator, queue_observer;
+        grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at,
+            failed) on queue_group to queue_operator, queue_observer;
+        grant select (member, group_name, p_kind, p_key, entry, done_at, outcome)
+            on queue_group_member to queue_operator, queue_observer;
         grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
         grant select (error) on queue_group_member to queue_operator;
-        grant select on queue_count, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait to queue_operator, queue_observer;
-        grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, max_attempts,
-            reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;
-        grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at, finished_at, attempts,
-            reserved_by) on queue_history to queue_observer;
-        grant select (name, p_kind, rule, catch_up, paused, until, next_at, last_at) on queue_schedules to queue_observer;
+        grant select on queue_count, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait to queue_operator,
+            queue_observer;
+        grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
+            attempts, max_attempts, reserved_by, age, source_kind, source_key, entry)
+            on queue_messages to queue_observer;
+        grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at,
+            finished_at, attempts, reserved_by) on queue_history to queue_observer;
+        grant select (name, p_kind, rule, catch_up, paused, until, next_at, last_at)
+            on queue_schedules to queue_observer;
     end if;
 end $$;

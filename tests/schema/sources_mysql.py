@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyqueue_sql.schema.routine_mysql import Routine, parse
 from tools import house
-from tools.freeze_mysql import split
+from tools.freeze_mysql import read, split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def files() -> dict[str, File]:
     """Return the files by what they create, `routine/queue_push`."""
     found: dict[str, File] = {}
     for path in house.files(SQL, "routine", "function", "trigger"):
-        statements = split(path.read_text(encoding="utf-8"))
+        statements = split(read(path))
         [routine] = [one for text in statements if (one := parse(text.removesuffix(";")))]
         found[f"{house.kind(path)}/{house.name(path)}"] = File(path, statements, routine)
     return found

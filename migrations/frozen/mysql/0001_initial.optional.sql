@@ -17,7 +17,8 @@ end;
 -- calls: _queue_check_payload, _queue_push
 drop function if exists queue_push;
 --;
-create function queue_push(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_payload longtext character set utf8mb4) returns json
+create function queue_push(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in_payload longtext character set utf8mb4) returns json
     not deterministic modifies sql data
     comment 'The short form of the procedure queue_push, for clients that only know SELECT: without options.
 in_kind, in_key, in_payload, the errors and the locks: those of the procedure.
@@ -38,13 +39,13 @@ drop function if exists queue_reserve;
 --;
 create function queue_reserve(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */) returns json
     not deterministic modifies sql data
-    comment 'The short form of the procedure queue_reserve, for clients that only know SELECT: one message, for the worker and the time that are
-the defaults.
+    comment 'The short form of the procedure queue_reserve, for clients that only know SELECT: one message, for the
+worker and the time that are the defaults.
 in_kind, the errors and the locks: those of the procedure.
 Result: a JSON object of its columns, payload_bytes in base64; NULL where nothing is ready or the kind is paused.
-What it costs: in a function MySQL ignores SKIP LOCKED, so that a call waits for other consumers'' transactions that haven''t ended.
-Use it with autocommit, or the procedure. Several consumers at once meet deadlocks (1213), after which the call is to be made again: a
-function can''t begin a transaction of its own, as the procedure does.
+What it costs: in a function MySQL ignores SKIP LOCKED, so that a call waits for other consumers'' transactions that
+haven''t ended. Use it with autocommit, or the procedure. Several consumers at once meet deadlocks (1213), after which
+the call is to be made again: a function can''t begin a transaction of its own, as the procedure does.
 differs: PostgreSQL''s routine is such a function itself.'
 begin
     declare v_entries longtext character set utf8mb4;
@@ -53,11 +54,12 @@ begin
     declare v_message json;
     declare continue handler for not found begin end;
     call _queue_reserve(in_kind, null, 1, null, v_entry, v_entries, v_seed);
-    select json_object('p_kind', q.p_kind collate utf8mb4_bin, 'p_key', q.p_key, 'payload', json_extract(q.payload, '$'),
-        'payload_bytes', replace(to_base64(q.payload_bytes), char(10 using utf8mb4), ''), 'headers', json_extract(q.headers, '$'),
-        'priority', q.priority, 'scheduled_at', q.scheduled_at, 'scheduled_at_initially', q.scheduled_at_initially,
-        'created_at', q.created_at, 'reserved_at', q.reserved_at, 'attempts', q.attempts, 'reserved_by', q.reserved_by,
-        'receipt', concat(q.entry, '-', lower(hex(q.secret))), 'errors', json_extract(q.errors, '$'))
+    select json_object('p_kind', q.p_kind collate utf8mb4_bin, 'p_key', q.p_key, 'payload',
+        json_extract(q.payload, '$'), 'payload_bytes', replace(to_base64(q.payload_bytes), char(10 using utf8mb4), ''),
+        'headers', json_extract(q.headers, '$'), 'priority', q.priority, 'scheduled_at', q.scheduled_at,
+        'scheduled_at_initially', q.scheduled_at_initially, 'created_at', q.created_at, 'reserved_at', q.reserved_at,
+        'attempts', q.attempts, 'reserved_by', q.reserved_by, 'receipt', concat(q.entry, '-', lower(hex(q.secret))),
+        'errors', json_extract(q.errors, '$'))
     into v_message
     from delayed_queue q
     where q.entry = v_entry for update;
@@ -96,21 +98,25 @@ begin
     declare v_now, v_due, v_entry bigint;
     declare exit handler for sqlstate 'PQ001' begin
         get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
     end;
     declare exit handler for sqlstate 'PQ002' begin
         get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
     end;
     declare exit handler for sqlstate 'PQ003' begin
         get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
     end;
     declare exit handler for 3151, 3157 begin
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): must be JSON that MySQL can hold'), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'),
+            '): must be JSON that MySQL can hold'), 128);
         signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
     end;
     -- what is as messages mostly are needs no more than to be put in
@@ -121,29 +127,34 @@ begin
         and if(new.payload_bytes is not null, new.payload is null,
             json_valid(new.payload) and json_depth(if(json_valid(new.payload), new.payload, 'null')) <= 31
             and (locate('\\', new.payload) = 0
-                or replace(new.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
-        and if(new.headers is null, true, json_type(if(json_valid(new.headers), new.headers, 'null')) = 'OBJECT' and locate('"', new.headers) > 0
+                or replace(new.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
+            /*M!100600 and new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and if(new.headers is null, true, json_type(if(json_valid(new.headers), new.headers, 'null')) = 'OBJECT'
+            and locate('"', new.headers) > 0
             and locate('{', new.headers, 2) = 0 and locate('[', new.headers) = 0 and locate('\\', new.headers) = 0
             /*M!100600 and new.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
         and coalesce(new.priority between -32768 and 32767, true)
         and if(new.scheduled_at is null, coalesce(new.delay_seconds between 0 and 1000000000, true),
             new.delay_seconds is null and new.scheduled_at between 100000000000000 and 253402300799999999)
-        and coalesce(new.attempts between 0 and 1000000000, true) and coalesce(new.max_attempts between 1 and 1000000000, true)
+        and coalesce(new.attempts between 0 and 1000000000, true)
+            and coalesce(new.max_attempts between 1 and 1000000000, true)
         and not exists (select 1 from queue_kind k where k.p_kind = new.p_kind
-            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0))
+            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
+                or k.log_seconds > 0))
     then
         call queue_now(v_now);
         call _queue_entry(v_entry);
         set v_due = coalesce(new.scheduled_at, v_now + cast(coalesce(new.delay_seconds, 0) * 1000000 as signed));
-        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
         values (v_entry, new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers,
             coalesce(new.priority, 0), v_due, v_due, v_now, coalesce(new.attempts, 0), new.max_attempts,
-            if(v_due <= v_now, -coalesce(new.priority, 0), null), if(v_due <= v_now, v_due, null), if(v_due > v_now, v_due, null))
+            if(v_due <= v_now, -coalesce(new.priority, 0), null), if(v_due <= v_now, v_due, null),
+            if(v_due > v_now, v_due, null))
         on duplicate key update entry = delayed_queue.entry;
     else
-        call _queue_land(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority, new.delay_seconds,
-            new.scheduled_at, new.attempts, new.max_attempts);
+        call _queue_land(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority,
+            new.delay_seconds, new.scheduled_at, new.attempts, new.max_attempts);
     end if;
     -- only its number is needed until somebody takes it out
     set new.taken = true, new.payload = null, new.payload_bytes = null, new.headers = null;
@@ -153,10 +164,13 @@ end;
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
 --   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
---   queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an error's text
+-- queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an
+-- error's text
 --   queue_admin      all of these
--- Roles belong to the server: where they exist already they are used, and where the installer may not create them, the owner of
--- the routines is the only one who may call them until somebody creates the roles and upgrades again. A user has a role's rights
+-- Roles belong to the server: where they exist already they are used, and where the installer may not create them, the
+-- owner of
+-- the routines is the only one who may call them until somebody creates the roles and upgrades again. A user has a
+-- role's rights
 -- once it is set: `set default role` (MySQL: `set default role all to …`).
 create role if not exists queue_producer, queue_consumer, queue_operator, queue_observer, queue_admin;
 --;
@@ -302,17 +316,23 @@ grant select on queue_log to queue_operator;
 grant select on queue_readers to queue_operator, queue_observer;
 --;
 -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
-grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, reserved_by, ready_rank, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key) on delayed_queue to queue_operator, queue_observer;
+grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts,
+    reserved_by, ready_rank, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
+    on delayed_queue to queue_operator, queue_observer;
 --;
 grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
 --;
-grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep) on queue_worker to queue_operator, queue_observer;
+grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
+    on queue_worker to queue_operator, queue_observer;
 --;
-grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator, queue_observer;
+grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator,
+    queue_observer;
 --;
-grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed) on queue_group to queue_operator, queue_observer;
+grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed)
+    on queue_group to queue_operator, queue_observer;
 --;
-grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator, queue_observer;
+grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator,
+    queue_observer;
 --;
 grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
 --;
@@ -326,9 +346,11 @@ grant select on queue_semaphore_slot to queue_operator, queue_observer;
 --;
 grant select on queue_semaphore_wait to queue_operator, queue_observer;
 --;
-grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, max_attempts, reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;
+grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts,
+    max_attempts, reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;
 --;
-grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by) on queue_history to queue_observer;
+grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at,
+    finished_at, attempts, reserved_by) on queue_history to queue_observer;
 --;
 grant select (name, p_kind, rule, catch_up, paused, until, next_at, last_at) on queue_schedules to queue_observer;
 --;

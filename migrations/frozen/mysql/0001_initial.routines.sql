@@ -2,9 +2,9 @@
 drop procedure if exists queue_now;
 --;
 create procedure queue_now(out out_now bigint)
-    comment 'The clock of the queue: the database''s wall clock at this moment, in microseconds since 1970-01-01 UTC. Every routine
-reads it once a call. It is not the transaction''s start, and no caller can shift it; a test sets the time by replacing
-this routine as its owner.
+    comment 'The clock of the queue: the database''s wall clock at this moment, in microseconds since 1970-01-01 UTC.
+Every routine reads it once a call. It is not the transaction''s start, and no caller can shift it; a test sets the time
+by replacing this routine as its owner.
 out_now: the time.
 differs: a procedure with a parameter for its result, because a function can''t be created on every server.'
 begin
@@ -18,8 +18,8 @@ end;
 drop procedure if exists _queue_ticks;
 --;
 create procedure _queue_ticks(out out_ticks bigint)
-    comment 'The real time in microseconds, for measuring how long something takes; what a message''s times are compared with is
-queue_now(). A test that wants no scan to be slow lets it stand still.
+    comment 'The real time in microseconds, for measuring how long something takes; what a message''s times are compared
+with is queue_now(). A test that wants no scan to be slow lets it stand still.
 out_ticks: the time, of the session''s zone: an hour that comes twice is an hour in which little is measured.'
 begin
     set out_ticks = timestampdiff(microsecond, '1970-01-01 00:00:00', sysdate(6));
@@ -30,10 +30,11 @@ end;
 drop procedure if exists _queue_epoch;
 --;
 create procedure _queue_epoch(out out_shift bigint)
-    comment 'Answers what makes the number of an entry out of UUID_SHORT(): ((uuid_short() << 8) & 9223372036854775807) + out_shift.
-UUID_SHORT() alone begins with the server''s id and the time of its start, so numbers would fall with another server or a clock set back.
-Here an epoch stands in front instead. Whoever finds that the newest epoch isn''t that of this server, this run of it and this million of
-numbers begins the next one. The last 8 bits are the server''s id, so that two servers never give the same number.
+    comment 'Answers what makes the number of an entry out of UUID_SHORT(): ((uuid_short() << 8) & 9223372036854775807)
++ out_shift. UUID_SHORT() alone begins with the server''s id and the time of its start, so numbers would fall with
+another server or a clock set back. Here an epoch stands in front instead. Whoever finds that the newest epoch isn''t
+that of this server, this run of it and this million of numbers begins the next one. The last 8 bits are the server''s
+id, so that two servers never give the same number.
 out_shift: what to add. It is good for this call.
 Locks: none: the rows of sessions that begin the same epoch differ in their id.
 differs: only here. PostgreSQL has sequences; why not AUTO_INCREMENT: docs/adr/0015.'
@@ -66,7 +67,8 @@ end;
 drop procedure if exists _queue_entry;
 --;
 create procedure _queue_entry(out out_entry bigint)
-    comment 'Gives one number, for an entry: greater than all that were given before it was asked for, whichever server gave them.
+    comment 'Gives one number, for an entry: greater than all that were given before it was asked for, whichever server
+gave them.
 out_entry: the number.
 Locks: none.
 differs: on PostgreSQL the column is an identity. See _queue_epoch.'
@@ -83,13 +85,15 @@ create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_nam
     comment 'Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
 PQ005 a receipt, PQ006 receipts that are lost.
-in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed: what is allowed.
-differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number of its own, 31001 to
-31006, for drivers that know nothing of SQLSTATEs.'
+in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed:
+what is allowed.
+differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number
+of its own, 31001 to 31006, for drivers that know nothing of SQLSTATEs.'
 begin
     declare v_text varchar(1000) character set utf8mb4;
     declare v_most int default if(in_code = 'PQ006', 400, 40);
-    set v_text = concat(in_name, ' ', coalesce(concat('"', left(in_value, v_most), if(char_length(in_value) > v_most, '…', ''), '"'),
+    set v_text = concat(in_name, ' ',
+        coalesce(concat('"', left(in_value, v_most), if(char_length(in_value) > v_most, '…', ''), '"'),
         'NULL'), ': ', in_allowed);
     if char_length(v_text) > 128 then
         set v_text = concat(left(v_text, 127), '…');
@@ -107,7 +111,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_kind;
 --;
-create procedure _queue_check_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int,
+    in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a kind.
 in_kind: the kind. in_most: the longest it may be: 95 characters where messages are put in, so that <kind>.dead fits
 into the 100 of every other routine. in_name: the parameter''s name for the message.
@@ -118,7 +123,8 @@ begin
         call _queue_fail('PQ001', in_name, in_kind, concat('must have 1 to ', in_most, ' characters'));
     elseif locate(char(0), in_kind) > 0 then
         call _queue_fail('PQ001', in_name, in_kind, 'must not contain the character NUL');
-    elseif length(in_kind) > char_length(in_kind) and hex(in_kind) regexp '^(..)*ED[AB]' then -- MariaDB takes surrogates for characters
+    -- MariaDB takes surrogates for characters
+    elseif length(in_kind) > char_length(in_kind) and hex(in_kind) regexp '^(..)*ED[AB]' then
         call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
     end if;
 end;
@@ -136,7 +142,8 @@ begin
         call _queue_fail('PQ001', in_name, in_key, 'must have 1 to 200 characters');
     elseif locate(char(0), in_key) > 0 then
         call _queue_fail('PQ001', in_name, in_key, 'must not contain the character NUL');
-    elseif length(in_key) > char_length(in_key) and hex(in_key) regexp '^(..)*ED[AB]' then -- MariaDB takes surrogates for characters
+    -- MariaDB takes surrogates for characters
+    elseif length(in_key) > char_length(in_key) and hex(in_key) regexp '^(..)*ED[AB]' then
         call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
     end if;
 end;
@@ -144,7 +151,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_count;
 --;
-create procedure _queue_check_count(in in_count bigint, in in_name varchar(100) character set utf8mb4, in in_most bigint)
+create procedure _queue_check_count(in in_count bigint, in in_name varchar(100) character set utf8mb4,
+    in in_most bigint)
     comment 'Refuses a number of messages that is none.
 in_count: the number. in_name: the parameter''s name. in_most: the largest allowed.
 Errors: PQ001.'
@@ -171,7 +179,8 @@ end;
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_payload;
 --;
-create procedure _queue_check_payload(in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_payload(in in_payload longtext character set utf8mb4,
+    in in_name varchar(100) character set utf8mb4)
     comment 'Refuses JSON that not every server can hold.
 in_payload: the payload; NULL: nothing is refused. in_name: the parameter''s name for the message.
 Errors: PQ003 where it is deeper than 31 levels (a scalar is one level).
@@ -188,7 +197,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_headers;
 --;
-create procedure _queue_check_headers(in in_headers longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
+create procedure _queue_check_headers(in in_headers longtext character set utf8mb4,
+    in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Refuses headers that are no object of scalars.
 in_headers: the headers. in_name: the parameter''s name for the message.
 Result: the headers, NULL where there are none.
@@ -211,12 +221,13 @@ end;
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_options;
 --;
-create procedure _queue_check_options(in in_options longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_options(in in_options longtext character set utf8mb4,
+    in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses options that are no object and options that nobody knows.
 in_options: the options. in_allowed: the names a routine knows. in_name: the parameter''s name for the message.
 Errors: PQ002.
-differs: in_allowed is a text: a,b,c. An error names first what begins as the unknown one does, since there is little room. What is no JSON is refused here. MariaDB keeps a name that stands twice in an object; in options
-that is refused.'
+differs: in_allowed is a text: a,b,c. An error names first what begins as the unknown one does, since there is little
+room. What is no JSON is refused here. MariaDB keeps a name that stands twice in an object; in options that is refused.'
 begin
     declare v_type varchar(20) character set utf8mb4;
     declare v_allowed varchar(500) character set utf8mb4;
@@ -233,11 +244,13 @@ begin
             where not find_in_set(o.name, in_allowed collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
                 or not json_contains_path(in_options, 'one', concat('$.', o.name));
             if v_unknown is not null then
-                select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4), left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
+                select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4),
+                    left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
                 into v_allowed
-                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]' columns (place for ordinality,
-                    name varchar(100) character set utf8mb4 path '$')) a;
-                call _queue_fail('PQ002', in_name, v_unknown, concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
+                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]'
+                    columns (place for ordinality, name varchar(100) character set utf8mb4 path '$')) a;
+                call _queue_fail('PQ002', in_name, v_unknown,
+                    concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
             elseif json_length(in_options) <> json_length(json_keys(in_options)) then
                 call _queue_fail('PQ002', in_name, in_options, 'must have no name twice');
             end if;
@@ -248,8 +261,9 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_number;
 --;
-create procedure _queue_number(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6),
-    in in_most decimal(30,6), out out_value decimal(30,6))
+create procedure _queue_number(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6), in in_most decimal(30,6),
+    out out_value decimal(30,6))
     comment 'A number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.
 Result: the number; NULL where it isn''t given.
@@ -260,9 +274,11 @@ begin
     declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
     set out_value = null;
     if v_type <> 'NULL' then
-        if v_type not in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') or v_value + 0e0 < in_least or v_value + 0e0 > in_most then
+        if v_type not in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') or v_value + 0e0 < in_least
+            or v_value + 0e0 > in_most then
             call _queue_fail('PQ002', in_option, json_unquote(v_value), concat('must be a number from ',
-                trim(trailing '.' from trim(trailing '0' from in_least)), ' to ', trim(trailing '.' from trim(trailing '0' from in_most))));
+                trim(trailing '.' from trim(trailing '0' from in_least)), ' to ',
+                trim(trailing '.' from trim(trailing '0' from in_most))));
         end if;
         set out_value = round(cast(v_value as decimal(60,30)), 6);
     end if;
@@ -271,7 +287,8 @@ end;
 -- calls: _queue_fail, _queue_number
 drop procedure if exists _queue_integer;
 --;
-create procedure _queue_integer(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
+create procedure _queue_integer(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
     out out_value bigint)
     comment 'A whole number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.
@@ -283,7 +300,8 @@ begin
     -- a JSON null is no number for MySQL: v_value is NULL then
     if v_value <> truncate(v_value, 0)
         or if(v_value is null, false, json_extract(in_options, concat('$.', in_option)) + 0e0 <> v_value) then
-        call _queue_fail('PQ002', in_option, json_unquote(json_extract(in_options, concat('$.', in_option))), 'must be a whole number');
+        call _queue_fail('PQ002', in_option, json_unquote(json_extract(in_options, concat('$.', in_option))),
+            'must be a whole number');
     end if;
     set out_value = v_value;
 end;
@@ -291,7 +309,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_boolean;
 --;
-create procedure _queue_boolean(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value boolean)
+create procedure _queue_boolean(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, out out_value boolean)
     comment 'A boolean out of the options.
 in_options: the options. in_option: its name.
 Result: true or false; NULL where it isn''t given.
@@ -310,7 +329,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_text;
 --;
-create procedure _queue_text(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
+create procedure _queue_text(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
     comment 'A string out of the options.
 in_options: the options. in_option: its name.
 Result: the string; NULL where it isn''t given.
@@ -329,9 +349,10 @@ end;
 -- calls: _queue_fail, _queue_iso
 drop procedure if exists _queue_instant;
 --;
-create procedure _queue_instant(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_time bigint)
-    comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so that
-nobody''s seconds pass for microseconds.
+create procedure _queue_instant(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, out out_time bigint)
+    comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is
+refused, so that nobody''s seconds pass for microseconds.
 in_options: the options. in_option: its name.
 Result: microseconds since 1970; NULL where it isn''t given.
 Errors: PQ002.
@@ -343,7 +364,8 @@ begin
     if coalesce(v_type, 'NULL') <> 'NULL' then
         if v_type = 'STRING' then
             call _queue_iso(json_unquote(v_at), out_time);
-        elseif v_type in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') and abs(v_at + 0e0) < 1e18 and v_at + 0e0 = floor(v_at + 0e0) then
+        elseif v_type in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') and abs(v_at + 0e0) < 1e18
+            and v_at + 0e0 = floor(v_at + 0e0) then
             set out_time = cast(v_at as decimal(60,30));
         end if;
         -- up to the last microsecond of the year 9999
@@ -357,7 +379,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_receipt;
 --;
-create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint, out out_secret binary(16))
+create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint,
+    out out_secret binary(16))
     comment 'Takes a receipt apart.
 in_receipt: what queue_reserve answered.
 Result: the entry it names and the secret of the delivery.
@@ -379,11 +402,12 @@ end;
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_receipts;
 --;
-create procedure _queue_receipts(in in_receipts longtext character set utf8mb4, out out_list longtext character set utf8mb4, out out_number int)
+create procedure _queue_receipts(in in_receipts longtext character set utf8mb4,
+    out out_list longtext character set utf8mb4, out out_number int)
     comment 'Takes an array of receipts apart.
 in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
-Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
-in the order of the entries, which is the order in which every routine locks rows.
+Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once
+and in the order of the entries, which is the order in which every routine locks rows.
 Errors: PQ005 with the first that has another form; PQ003 for JSON that no server could hold.'
 begin
     declare v_bad longtext character set utf8mb4;
@@ -407,15 +431,18 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
     from (
-        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret, min(r.n) as n
-        from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret,
+            min(r.n) as n
+        from json_table(in_receipts, '$[*]'
+            columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
         group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
 end;
 --;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_json;
 --;
-create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4,
+    in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a text that is no JSON, or none that every server can hold.
 in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
 Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
@@ -427,14 +454,16 @@ begin
     declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json, 'must be JSON, and not too deep');
     declare exit handler for 3151 call _queue_fail('PQ003', in_name, in_json, 'must have names of less than 64 KiB');
     if not json_valid(in_json) then
-        if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31 then
+        if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31
+            then
             -- no other options are that deep
-            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'), if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json,
-                'must be at most 31 levels deep');
+            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'),
+                if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json, 'must be at most 31 levels deep');
         end if;
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
-        and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"', '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
+        and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"',
+            '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, its numbers too'); */
     elseif locate('\\', in_json) > 0 then
         set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
@@ -452,7 +481,8 @@ end;
 -- calls: _queue_check_json, _queue_check_kind, _queue_fail
 drop procedure if exists _queue_check_kinds;
 --;
-create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4)
+create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4,
+    out out_kinds longtext character set utf8mb4)
     comment 'The kinds that a consumer names.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
 Result: the kinds, in their order.
@@ -485,9 +515,10 @@ end;
 drop procedure if exists _queue_begin;
 --;
 create procedure _queue_begin(out out_own boolean)
-    comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under autocommit each
-statement of a procedure would be a transaction for itself.
-out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages in.
+    comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under
+autocommit each statement of a procedure would be a transaction for itself.
+out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages
+in.
 Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
 begin
@@ -534,8 +565,8 @@ end;
 drop procedure if exists _queue_undo;
 --;
 create procedure _queue_undo(in in_own boolean)
-    comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that calls it raises
-the error again.
+    comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that
+calls it raises the error again.
 in_own: see _queue_begin; NULL: it failed before.'
 begin
     -- after a deadlock there is no savepoint any more: the server has undone the whole transaction
@@ -554,7 +585,8 @@ drop procedure if exists _queue_random;
 create procedure _queue_random(out out_random varchar(64) character set ascii)
     comment 'A random number that nobody can guess, from which a call makes the secrets of its receipts.
 out_random: 64 hexadecimal digits.
-differs: MariaDB before 10.10 has no generator for secrets; there it is a hash of two UUIDs, random numbers and the time.'
+differs: MariaDB before 10.10 has no generator for secrets; there it is a hash of two UUIDs, random numbers and the
+time.'
 begin
     /*!80000 set out_random = hex(random_bytes(32)); */
     /*M!101000 set out_random = hex(random_bytes(32)); */
@@ -567,14 +599,15 @@ end;
 drop procedure if exists _queue_begin_alone;
 --;
 create procedure _queue_begin_alone()
-    comment 'Begins a transaction, READ COMMITTED, for a call that has no business in another: who waits in one would see nothing new,
-or keep others from cleaning away what is old.
+    comment 'Begins a transaction, READ COMMITTED, for a call that has no business in another: who waits in one would
+see nothing new, or keep others from cleaning away what is old.
 Errors: PQ004 where a transaction is open; without autocommit each statement opens one.
 Locks: the metadata of queue_gate until _queue_commit: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it.'
 begin
     -- what the server says of SET TRANSACTION inside of one
-    declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open', 'must be ended: who waits in one sees nothing new');
+    declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open',
+        'must be ended: who waits in one sees nothing new');
     set transaction isolation level read committed;
     start transaction;
     select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty
@@ -584,9 +617,10 @@ end;
 drop procedure if exists _queue_again;
 --;
 create procedure _queue_again(in in_own boolean, inout out_tries int)
-    comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is made again, since
-all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has innodb_snapshot_isolation on, the default from 11.6
-on, and a row has changed that a statement waited for (1020): that undoes the transaction just the same.
+    comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is
+made again, since all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has
+innodb_snapshot_isolation on, the default from 11.6 on, and a row has changed that a statement waited for (1020): that
+undoes the transaction just the same.
 in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
 Errors: the server''s 1213, where it can''t be made again.'
 begin
@@ -603,8 +637,8 @@ drop procedure if exists _queue_iso;
 --;
 create procedure _queue_iso(in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_time bigint)
     comment 'A time as ISO 8601 writes it.
-in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z, +02, +0200,
-+02:00. A second 60 is the next minute.
+in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z,
++02, +0200, +02:00. A second 60 is the next minute.
 out_time: microseconds since 1970-01-01 UTC; NULL for what is no such time.
 differs: PostgreSQL reads it itself, in the same way.'
 begin
@@ -614,7 +648,8 @@ begin
     declare v_month_day, v_hour, v_minute, v_second, v_fraction, v_ahead_hours, v_ahead_minutes int;
     set out_time = null;
     if char_length(in_text) <= 40 and in_text regexp
-        '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z' then
+        '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z'
+            then
         set v_offset = regexp_substr(in_text, '(Z|[+-][0-9:]+)\\z');
         set v_clock = substr(in_text, 12, char_length(in_text) - 11 - char_length(v_offset));
         -- no server shows a day that isn't there in the same way
@@ -629,10 +664,12 @@ begin
         set v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2));
         set v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
         if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16 and v_ahead_minutes < 60
-            and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24 and v_minute + v_second + v_fraction = 0) then
+            and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24
+                and v_minute + v_second + v_fraction = 0) then
             set out_time = ((to_days(v_day) - day(v_day) + v_month_day - to_days('1970-01-01')) * 86400
                 + v_hour * 3600 + v_minute * 60 + v_second
-                - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 + v_fraction;
+                - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 +
+                    v_fraction;
         end if;
     end if;
 end;
@@ -640,10 +677,11 @@ end;
 drop procedure if exists _queue_add_error;
 --;
 create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int,
-    in in_by text character set utf8mb4, in in_error longtext character set utf8mb4, out out_errors longtext character set utf8mb4)
+    in in_by text character set utf8mb4, in in_error longtext character set utf8mb4,
+    out out_errors longtext character set utf8mb4)
     comment 'Adds an error to the errors of a message.
-in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the text, cut
-at 10000 characters; NULL for none.
+in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the
+text, cut at 10000 characters; NULL for none.
 Result: the errors, at most the last ten.
 differs: the result is a parameter, out_errors.'
 begin
@@ -667,7 +705,8 @@ Locks: as said; waits for what others have locked.
 differs: on PostgreSQL it is a statement in each of those who need it.'
 begin
     declare v_last bigint;
-    -- the index is forced here and wherever a list is joined: a table that looks small would be scanned, and locked, whole
+    -- the index is forced here and wherever a list is joined: a table that looks small would be scanned, and locked,
+    -- whole
     select max(e.entry) into v_last
     from (
         select q.entry from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
@@ -682,8 +721,9 @@ create procedure queue_get(in in_kind text character set utf8mb4 collate /*!8001
     in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something else than time);
-and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No row where there is no message.
+Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
+else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
+row where there is no message.
 Errors: PQ001 for kind and key.
 Locks: none.'
 begin
@@ -694,8 +734,8 @@ begin
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_key(in_key, 'key');
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+        q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
             when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
@@ -736,15 +776,17 @@ begin
     if v_where is not null then
         call _queue_peek_where(in_kind, v_most, v_where, v_now, v_entries);
     end if;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+        q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
             when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
     from (
         (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
-                if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn, coalesce(e.ready_at, e.due_at) as place
-            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue e force index (primary) on e.entry = j.entry)
+                if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn,
+                coalesce(e.ready_at, e.due_at) as place
+            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue e force index (primary) on e.entry = j.entry)
         union all
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
             from delayed_queue l force index (delayed_queue_ready)
@@ -769,11 +811,13 @@ end;
 --;
 drop procedure if exists _queue_misfit;
 --;
-create procedure _queue_misfit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4, out out_misfit varchar(500) character set utf8mb4)
+create procedure _queue_misfit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4,
+    out out_misfit varchar(500) character set utf8mb4)
     comment 'Why a payload isn''t of its kind.
 in_shape: payload_shape of the kind: fields and their types. in_payload: the payload; NULL: it is binary.
 Result: what it must be; NULL where it fits.
-differs: the result is out_misfit. MariaDB keeps a name that stands twice in an object; where there is a shape, that is a misfit.'
+differs: the result is out_misfit. MariaDB keeps a name that stands twice in an object; where there is a shape, that is
+a misfit.'
 begin
     declare v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_type varchar(20) character set utf8mb4;
@@ -784,20 +828,26 @@ begin
     elseif json_type(in_payload) <> 'OBJECT' then
         set out_misfit = 'must be an object, as payload_shape of its kind says';
     else
-        -- names and values by their place: MariaDB finds no name by a path that is spelt with other escapes than the payload's
+        -- names and values by their place: MariaDB finds no name by a path that is spelt with other escapes than the
+        -- payload's
         select n.name, t.type into v_name, v_type
-        from json_table(json_keys(in_shape), '$[*]' columns (place for ordinality, name text character set utf8mb4 path '$')) n
-            join json_table(in_shape, '$.*' columns (place for ordinality, type varchar(20) character set utf8mb4 path '$')) t on t.place = n.place
-            left join json_table(json_keys(in_payload), '$[*]' columns (place for ordinality, name text character set utf8mb4 path '$')) p
+        from json_table(json_keys(in_shape), '$[*]'
+            columns (place for ordinality, name text character set utf8mb4 path '$')) n
+            join json_table(in_shape, '$.*'
+                columns (place for ordinality, type varchar(20) character set utf8mb4 path '$')) t on t.place = n.place
+            left join json_table(json_keys(in_payload), '$[*]'
+                columns (place for ordinality, name text character set utf8mb4 path '$')) p
                 on p.name = n.name collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-            left join json_table(in_payload, '$.*' columns (place for ordinality, value json path '$')) v on v.place = p.place
+            left join json_table(in_payload, '$.*' columns (place for ordinality, value json path '$')) v
+                on v.place = p.place
         where case t.type when 'number' then json_type(v.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
             when 'integer' then json_type(v.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
                 and v.value + 0e0 = floor(v.value + 0e0)
             else json_type(v.value) = upper(t.type) end is not true
         order by n.name collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ limit 1;
         if v_name is not null then
-            set out_misfit = concat('must have ', json_quote(left(v_name, 40)), ' as ', v_type, ', as payload_shape of its kind says');
+            set out_misfit = concat('must have ', json_quote(left(v_name, 40)), ' as ', v_type,
+                ', as payload_shape of its kind says');
         /*M!100600 elseif json_length(in_payload) <> json_length(json_keys(in_payload)) then
             set out_misfit = 'must have no name twice, as its kind has a payload_shape'; */
         end if;
@@ -807,10 +857,11 @@ end;
 -- calls: _queue_fail, _queue_misfit
 drop procedure if exists _queue_check_fit;
 --;
-create procedure _queue_check_fit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_fit(in in_shape longtext character set utf8mb4,
+    in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a payload that is not of its kind.
-in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter''s name for
-the message.
+in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter''s
+name for the message.
 Errors: PQ003.'
 begin
     declare v_misfit varchar(500) character set utf8mb4;
@@ -823,7 +874,8 @@ end;
 -- calls: _queue_fail, _queue_instant, _queue_number
 drop procedure if exists _queue_schedule;
 --;
-create procedure _queue_schedule(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint)
+create procedure _queue_schedule(in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_scheduled_at bigint)
     comment 'The delivery time that the options ask for.
 in_options: delay_seconds (0 or more), or scheduled_at, see _queue_instant. in_now: the time of the call.
 Result: microseconds since 1970; in_now where neither is given.
@@ -849,12 +901,13 @@ end;
 --     _queue_schedule, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 --;
-create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint, out out_priority smallint,
-    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
+create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_scheduled_at bigint, out out_priority smallint, out out_headers longtext character set utf8mb4,
+    out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
     comment 'The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
-for _queue_enrol.
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and
+_queue_semaphores answer, and group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.'
 begin
     declare v_value bigint;
@@ -863,7 +916,9 @@ begin
     set out_scheduled_at = in_now, out_priority = 0, out_headers = null, out_attempts = 0, out_max_attempts = null,
         out_on_duplicate = 'ignore';
     if in_options is not null then
-        call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate,route,group,order_key,semaphores', 'options');
+        call _queue_check_options(in_options,
+            concat('delay_seconds,scheduled_at,priority,headers,attempts,',
+            'max_attempts,on_duplicate,route,group,order_key,semaphores'), 'options');
         if json_contains_path(in_options, 'one', '$.delay_seconds', '$.scheduled_at') then
             call _queue_schedule(in_options, in_now, out_scheduled_at);
         end if;
@@ -904,12 +959,14 @@ end;
 -- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
 drop procedure if exists _queue_message;
 --;
-create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint, in in_defaults longtext character set utf8mb4, in in_now bigint,
-    out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
-    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
+create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
+    in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
+    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int,
+    out out_on_duplicate varchar(20) character set utf8mb4)
     comment 'One message of a batch, checked.
-in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those of
-the message win. in_now: the time of the call.
+in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
+of the message win. in_now: the time of the call.
 Result: its key (made where it has none) and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
@@ -918,9 +975,11 @@ begin
     declare v_own, v_defaults, v_names longtext character set utf8mb4;
     declare i int default 0;
     if coalesce(json_type(in_message), 'NULL') <> 'OBJECT' then
-        call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'), 'must be an object {key, payload, and push options}');
+        call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'),
+            'must be an object {key, payload, and push options}');
     elseif json_type(json_extract(in_message, '$.key')) not in ('STRING', 'NULL') then
-        call _queue_fail('PQ001', concat(v_place, '.key'), json_unquote(json_extract(in_message, '$.key')), 'must be a string');
+        call _queue_fail('PQ001', concat(v_place, '.key'), json_unquote(json_extract(in_message, '$.key')),
+            'must be a string');
     end if;
     if json_type(json_extract(in_message, '$.key')) = 'STRING' then
         set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
@@ -940,8 +999,8 @@ begin
         set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']'))));
         set i = i + 1;
     end while;
-    call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority, out_headers,
-        out_attempts, out_max_attempts, out_on_duplicate);
+    call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
+        out_headers, out_attempts, out_max_attempts, out_on_duplicate);
 end;
 --;
 -- calls: _queue_check_json, _queue_fail
@@ -971,7 +1030,8 @@ begin
     declare v_random varchar(64) character set ascii;
     declare v_time char(12) character set ascii default lpad(hex(in_now div 1000), 12, '0');
     call _queue_random(v_random);
-    set out_key = lower(concat_ws('-', left(v_time, 8), right(v_time, 4), concat('7', lpad(hex(in_now % 1000 * 4096 div 1000), 3, '0')),
+    set out_key = lower(concat_ws('-', left(v_time, 8), right(v_time, 4),
+        concat('7', lpad(hex(in_now % 1000 * 4096 div 1000), 3, '0')),
         concat(elt(1 + ascii(v_random) % 4, '8', '9', 'a', 'b'), substr(v_random, 2, 3)), substr(v_random, 5, 12)));
 end;
 --;
@@ -979,12 +1039,13 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_put_onto;
 --;
-create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint, in in_on_duplicate varchar(20) character set utf8mb4,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
+    in in_on_duplicate varchar(20) character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
     comment 'A push onto a key that is taken.
-in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload with
-its headers. The other parameters are as in _queue_put.
+in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
+with its headers. The other parameters are as in _queue_put.
 Result: replaced; held, where somebody holds the message: the newest is kept beside it and delivered once the present
 delivery is done; NULL where the message has gone.
 Locks: the message.
@@ -996,7 +1057,8 @@ begin
     declare v_rank int;
     declare v_newer, v_placed, v_slotted boolean;
     declare continue handler for not found begin end;
-    -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has another entry
+    -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has
+    -- another entry
     select q.entry into v_seen from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     select q.entry into v_entry from delayed_queue q where q.entry = v_seen for update;
     if v_entry is null then
@@ -1018,7 +1080,8 @@ begin
         where q.entry = v_entry;
         set out_outcome = 'held';
     else
-        -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls no handler
+        -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
+        -- no handler
         -- where an update is one
         select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry for update;
@@ -1027,9 +1090,11 @@ begin
             else greatest(coalesce(v_pending_at, in_now), in_now) end;
         update delayed_queue q
         set q.payload = case when v_content then in_payload when v_newer then q.pending_payload else q.payload end,
-            q.payload_bytes = case when v_content then in_payload_bytes when v_newer then q.pending_bytes else q.payload_bytes end,
-            q.headers = case when v_content then in_headers when v_newer then q.pending_headers else q.headers end,
-            q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null, q.pending_at = null,
+            q.payload_bytes = case when v_content then in_payload_bytes when v_newer then q.pending_bytes
+            else q.payload_bytes end, q.headers = case when v_content then in_headers
+                when v_newer then q.pending_headers else q.headers end,
+            q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null,
+                q.pending_at = null,
             q.scheduled_at = v_at,
             -- what waits in a line goes on waiting
             q.ready_rank = if(v_at <= in_now and v_placed, -q.priority, null),
@@ -1050,16 +1115,17 @@ end;
 drop procedure if exists _queue_put;
 --;
 create procedure _queue_put(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob, in in_headers longtext character set utf8mb4, in in_priority smallint,
-    in in_now bigint, in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
-    in in_on_duplicate varchar(20) character set utf8mb4, out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_headers longtext character set utf8mb4, in in_priority smallint, in in_now bigint, in in_scheduled_at bigint,
+    in in_attempts int, in in_max_attempts int, in in_on_duplicate varchar(20) character set utf8mb4,
+    out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Puts one message into a kind, whose parameters are checked already.
-in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken. The
-other parameters are the columns.
+in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken.
+The other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.
-differs: in_entry is the number of the entry, NULL: a new one. It comes from _queue_epoch, so that a batch can have its numbers before
-its keys are put in, and LAST_INSERT_ID() stays that of the caller.'
+differs: in_entry is the number of the entry, NULL: a new one. It comes from _queue_epoch, so that a batch can have its
+numbers before its keys are put in, and LAST_INSERT_ID() stays that of the caller.'
 begin
     declare v_entry bigint default in_entry;
     declare v_seen bigint;
@@ -1068,7 +1134,8 @@ begin
     put: loop
         set v_seen = null, out_outcome = null;
         if @pyqueue_own then
-            -- what is there needs no lock on its key, which would be taken crosswise with an ack; an old snapshot wouldn't do
+            -- what is there needs no lock on its key, which would be taken crosswise with an ack; an old snapshot
+            -- wouldn't do
             select q.entry, q.scheduled_at into v_seen, out_scheduled_at from delayed_queue q
             where q.p_kind = in_kind and q.p_key = in_key;
             if v_seen is not null and in_on_duplicate = 'ignore' then
@@ -1089,8 +1156,8 @@ begin
         end if;
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        values (v_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_scheduled_at, in_scheduled_at,
-            in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
+        values (v_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_scheduled_at,
+            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
             if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null))
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, because how many rows have changed depends on the client's flags
@@ -1100,8 +1167,8 @@ begin
             set out_scheduled_at = in_scheduled_at, out_outcome = 'created';
             leave put;
         elseif in_on_duplicate <> 'ignore' then
-            call _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at, in_on_duplicate,
-                out_outcome);
+            call _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at,
+                in_on_duplicate, out_outcome);
         end if;
         set out_scheduled_at = null;
         select q.scheduled_at into out_scheduled_at from delayed_queue q
@@ -1118,14 +1185,17 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_pushed;
 --;
-create procedure _queue_pushed(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4,
+create procedure _queue_pushed(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4,
     inout out_members longtext character set utf8mb4)
     comment 'Gives a message that was pushed its route and its semaphores, and notes it for its group.
-in_kind, in_key: the message, just put in. in_options: those of the push. in_message: as it stands in a batch, whose own options win; NULL: there
-is no batch. out_members: a list for _queue_enrol, to which it is added where it is to be a member.
+in_kind, in_key: the message, just put in. in_options: those of the push. in_message: as it stands in a batch, whose own
+options win; NULL: there is no batch. out_members: a list for _queue_enrol, to which it is added where it is to be a
+member.
 differs: on PostgreSQL it is a part of each push.'
 begin
-    declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(json_value(in_message, '$.group'), json_value(in_options, '$.group'));
+    declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+        default coalesce(json_value(in_message, '$.group'), json_value(in_options, '$.group'));
     declare v_route, v_semaphores longtext character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_entry bigint;
@@ -1145,12 +1215,13 @@ end;
 --;
 drop procedure if exists _queue_push;
 --;
-create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
-    in in_payload_bytes longblob, in in_options longtext character set utf8mb4, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_scheduled_at bigint,
+create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_options longtext character set utf8mb4, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_scheduled_at bigint,
     out out_outcome varchar(10) character set utf8mb4)
     comment 'Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
-in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the errors and the locks are those of
-queue_push.
+in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
+errors and the locks are those of queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
     declare v_now, v_since, v_at bigint;
@@ -1179,13 +1250,15 @@ push: begin
     elseif v_shape is not null then
         call _queue_check_fit(v_shape, in_payload, 'payload');
     end if;
-    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
-        v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
+    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate);
+    call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at,
+        v_attempts, v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
     if v_filter and out_outcome in ('created', 'replaced') then
         call _queue_index(null, in_kind, out_key);
     end if;
-    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
+    if out_outcome = 'created'
+        and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
         call _queue_order_key(in_options, null, v_order);
         call _queue_stand(in_kind, out_key, v_order);
@@ -1198,8 +1271,10 @@ end;
 --;
 drop procedure if exists _queue_lock_keys;
 --;
-create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, out out_last bigint)
-    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order of their entries everywhere.
+create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    out out_last bigint)
+    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order
+of their entries everywhere.
 in_kind, in_messages: those of queue_push_many. out_last: the last entry, 0 where none is there.
 Locks: those messages.
 differs: a part of PostgreSQL''s queue_push_many.'
@@ -1207,7 +1282,8 @@ begin
     declare v_entry, v_locked bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct q.entry from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+        select distinct q.entry from json_table(in_messages, '$[*]'
+            columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
             straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
         order by q.entry;
     set out_last = 0;
@@ -1230,8 +1306,9 @@ end;
 --     _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
 drop procedure if exists _queue_push_many;
 --;
-create procedure _queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+create procedure _queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii,
+    out out_made longtext character set ascii)
     comment 'queue_push_many without its transaction.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many.
 out_outcomes: a letter a message, in their order: c for created, i for ignored, r for replaced, h for held. out_made: 36
@@ -1250,17 +1327,21 @@ begin
         set in_messages = '[]';
     end if;
     call _queue_check_messages(in_messages);
-    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
+    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate);
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
+        or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
     into v_keeps, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
     set out_outcomes = null, out_made = null;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
+    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
+        and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
         and json_depth(in_messages) <= 33 then
-        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
+        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+            out_outcomes);
     end if;
     if out_outcomes is null then
         call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);
@@ -1277,15 +1358,16 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_push_plain;
 --;
-create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_now bigint,
-    in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4, in in_attempts int, in in_max_attempts int,
-    out out_outcomes longtext character set ascii)
-    comment 'queue_push_many for messages that are a key and a payload each, in a few statements for all of them; taken keys are left alone.
+create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
+    in in_attempts int, in in_max_attempts int, out out_outcomes longtext character set ascii)
+    comment 'queue_push_many for messages that are a key and a payload each, in a few statements for all of them; taken
+keys are left alone.
 A payload must be small beside sort_buffer_size: MySQL sorts it with its key, and fails where it can''t.
-in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the columns, the same for
-all.
-out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something else, which is left
-to _queue_push_many.
+in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
+columns, the same for all.
+out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
+else, which is left to _queue_push_many.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
@@ -1293,22 +1375,28 @@ begin
     declare v_odd int;
     declare v_shift bigint;
     call _queue_epoch(v_shift);
-    -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the rest
+    -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the
+    -- rest
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''), sum(not m.plain)
+    select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''),
+        sum(not m.plain)
     into v_entries, v_odd
     from (
-        select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry, (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
-            and char_length(j.p_key) between 1 and 200 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
+        select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry,
+            (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
+            and char_length(j.p_key) between 1 and 200
+                and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
         from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
-            p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j limit 1000000000) m;
+            p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j
+            limit 1000000000) m;
     set out_outcomes = null;
     if v_odd = 0 then
-        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
-            attempts, max_attempts, ready_rank, ready_at, due_at)
-        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload, in_headers, in_priority, in_scheduled_at,
-            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
-            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null)
+        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload, in_headers,
+            in_priority, in_scheduled_at, in_scheduled_at, in_now, in_attempts, in_max_attempts,
+            if(in_scheduled_at <= in_now, -in_priority, null), if(in_scheduled_at <= in_now, in_scheduled_at, null),
+            if(in_scheduled_at > in_now, in_scheduled_at, null)
         from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', payload json path '$.payload')) r
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
@@ -1317,11 +1405,13 @@ begin
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ', '') into out_outcomes
+        select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ',
+            '') into out_outcomes
         from (
             select if(q.entry is null, 'i', 'c') as letter
             from json_table(in_messages, '$[*]' columns (place for ordinality)) r
-                left join delayed_queue q force index (primary) on q.entry = cast(substr(v_entries, 19 * r.place - 18, 19) as signed)
+                left join delayed_queue q force index (primary)
+                    on q.entry = cast(substr(v_entries, 19 * r.place - 18, 19) as signed)
             order by r.place limit 1000000000) s;
     end if;
 end;
@@ -1330,10 +1420,12 @@ end;
 --     _queue_pushed, _queue_put_new, _queue_stand_batch
 drop procedure if exists _queue_push_each;
 --;
-create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
+    out out_made longtext character set ascii)
     comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
-in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now: the time of the call. out_outcomes, out_made: those of _queue_push_many.
+in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now:
+the time of the call. out_outcomes, out_made: those of _queue_push_many.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
@@ -1352,18 +1444,20 @@ begin
         from (
             -- numbered in the order of the batch, though put in in the order of the keys
             select k.place, k.p_key, ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry
-            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(201) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) k
+            from json_table(in_messages, '$[*]'
+                columns (place for ordinality, p_key varchar(201) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) k
             limit 1000000000) r
             -- apart, so that what is sorted is small
             straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
                 message json path '$')) j limit 1000000000) m on m.place = r.place
         order by r.p_key, r.place;
     declare continue handler for not found begin end;
-    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers, v_default_attempts,
-        v_default_max_attempts, v_default_on_duplicate);
+    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
+        v_default_attempts, v_default_max_attempts, v_default_on_duplicate);
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
     from queue_kind k where k.p_kind = in_kind;
-    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages), out_outcomes = repeat('i', v_number),
+    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
+        out_outcomes = repeat('i', v_number),
         v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores')
             or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].order_key', '$[*].semaphores');
     if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
@@ -1379,14 +1473,15 @@ begin
         if v_done then
             leave messages;
         elseif v_plain then
-            set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers, v_attempts = v_default_attempts,
-                v_max_attempts = v_default_max_attempts, v_on_duplicate = v_default_on_duplicate;
+            set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers,
+                v_attempts = v_default_attempts, v_max_attempts = v_default_max_attempts,
+                v_on_duplicate = v_default_on_duplicate;
         else
-            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority, v_headers, v_attempts,
-                v_max_attempts, v_on_duplicate);
+            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority, v_headers,
+                v_attempts, v_max_attempts, v_on_duplicate);
             if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
-                set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)), 36 * v_place - 35, 36,
-                    convert(v_key using ascii));
+                set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)),
+                    36 * v_place - 35, 36, convert(v_key using ascii));
             end if;
         end if;
         if v_shape is not null then
@@ -1399,8 +1494,8 @@ begin
                 call _queue_lock_keys(in_kind, in_messages, v_locked);
             end if;
         end if;
-        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts, v_max_attempts,
-            v_on_duplicate, v_since, v_put_at, v_outcome);
+        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
+            v_max_attempts, v_on_duplicate, v_since, v_put_at, v_outcome);
         if v_follows and v_outcome = 'created' then
             call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
         end if;
@@ -1416,22 +1511,24 @@ end;
 drop procedure if exists _queue_put_new;
 --;
 create procedure _queue_put_new(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob, in in_headers longtext character set utf8mb4, in in_priority smallint,
-    in in_now bigint, in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
-    in in_on_duplicate varchar(20) character set utf8mb4, in in_since bigint, out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
-    comment 'Puts one message into a kind, unless its key is remembered: what is pushed, but not what is moved or sent back.
-in_since: a key is remembered that has ended after this time, in microseconds; NULL: none is. The other parameters, the result
-and the locks are those of _queue_put.
-differs: on PostgreSQL the end of a message can become visible while a push waits for it, see _queue_take_back there; here the
-memory is read again once the message is in, and by a locking read, which sees what is committed.'
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_headers longtext character set utf8mb4, in in_priority smallint, in in_now bigint, in in_scheduled_at bigint,
+    in in_attempts int, in in_max_attempts int, in in_on_duplicate varchar(20) character set utf8mb4,
+    in in_since bigint, out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
+    comment 'Puts one message into a kind, unless its key is remembered: what is pushed, but not what is moved or sent
+back.
+in_since: a key is remembered that has ended after this time, in microseconds; NULL: none is. The other parameters, the
+result and the locks are those of _queue_put.
+differs: on PostgreSQL the end of a message can become visible while a push waits for it, see _queue_take_back there;
+here the memory is read again once the message is in, and by a locking read, which sees what is committed.'
 begin
     declare v_remembered boolean default false;
     if in_since is not null then
         call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
     end if;
     if not v_remembered then
-        call _queue_put(in_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now, in_scheduled_at,
-            in_attempts, in_max_attempts, in_on_duplicate, out_scheduled_at, out_outcome);
+        call _queue_put(in_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now,
+            in_scheduled_at, in_attempts, in_max_attempts, in_on_duplicate, out_scheduled_at, out_outcome);
         if in_since is not null and out_outcome = 'created' then
             call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
             if v_remembered then
@@ -1445,11 +1542,11 @@ begin
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_payload, _queue_commit, _queue_push, _queue_undo
+-- calls: _queue_check_payload, _queue_push
 drop procedure if exists queue_push;
 --;
-create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Puts one message into a kind.
 in_kind: the kind, 1 to 95 characters.
 in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While the kind holds a message of that key, a second
@@ -1492,98 +1589,99 @@ putting the same key. With an order_key it locks the first of its line and the o
 waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_payload(in_payload, 'payload');
             call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_fail, _queue_push, _queue_undo
+-- calls: _queue_fail, _queue_push
 drop procedure if exists queue_push_bytes;
 --;
-create procedure queue_push_bytes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload_bytes longblob, in in_options longtext character set utf8mb4)
+create procedure queue_push_bytes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload_bytes longblob, in in_options longtext character set utf8mb4)
     comment 'Puts one message with a binary payload into a kind; it comes back byte for byte.
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             if in_payload_bytes is null then
                 call _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
             end if;
             call _queue_push(in_kind, in_key, null, in_payload_bytes, in_options, v_key, v_scheduled_at, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_push_many, _queue_undo
+-- calls: _queue_push_many
 drop procedure if exists queue_push_many;
 --;
-create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
-queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if pushed one after
-another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
+queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
+pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
+their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
 and for a group that has finished.
-Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
-call undoes what it did and begins again); what others are putting in is waited for in the order of the keys, so that overlapping batches
-don''t deadlock.'
+Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
+out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
+the keys, so that overlapping batches don''t deadlock.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_outcomes, v_made longtext character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,
-        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held' else 'ignored' end
+        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held'
+        else 'ignored' end
             as outcome
-    from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
+    from json_table(in_messages, '$[*]'
+        columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
     order by r.place;
 end;
 --;
 -- calls: _queue_check_payload, _queue_push, _queue_slot_end
 drop procedure if exists queue_push_into;
 --;
-create procedure queue_push_into(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+create procedure queue_push_into(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
     out out_outcome varchar(10) character set utf8mb4)
-    comment 'Puts one message into a kind: the form that a trigger or a function may CALL, since it answers no rows and neither begins nor
-ends a transaction. It rides in the transaction of the statement that the trigger is for.
-in_kind, in_key, in_payload, in_options, the errors and the locks: those of queue_push. out_outcome: created, ignored, replaced, held.
-differs: only here. PostgreSQL''s queue_push can be called anywhere. Called on its own without a transaction, it is no single
-transaction: call queue_push then.'
+    comment 'Puts one message into a kind: the form that a trigger or a function may CALL, since it answers no rows and
+neither begins nor ends a transaction. It rides in the transaction of the statement that the trigger is for.
+in_kind, in_key, in_payload, in_options, the errors and the locks: those of queue_push. out_outcome: created, ignored,
+replaced, held.
+differs: only here. PostgreSQL''s queue_push can be called anywhere. Called on its own without a transaction, it is no
+single transaction: call queue_push then.'
 begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_scheduled_at bigint;
@@ -1597,13 +1695,13 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_promote;
 --;
-create procedure _queue_promote(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_low bigint, in in_high bigint, in in_floor bigint, in in_max int,
-    out out_first bigint)
+create procedure _queue_promote(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_low bigint, in in_high bigint, in in_floor bigint,
+    in in_max int, out out_first bigint)
     comment 'Moves messages that have come due from the timetable into the ready line.
-in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may get:
-where sessions no longer look at the line''s beginning, a place that nobody would see is none; those that would have an earlier one
-stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the least are moved, the best of the 1000
-that came due first.
+in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may
+get: where sessions no longer look at the line''s beginning, a place that nobody would see is none; those that would
+have an earlier one stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the
+least are moved, the best of the 1000 that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.'
 begin
@@ -1632,7 +1730,8 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
         from (
-            select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            select q.entry, q.due_at
+                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry
             where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
     end if;
@@ -1650,10 +1749,10 @@ create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80
     in in_low int, in in_high int, in in_now bigint, in in_max int, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of some ranks, locked.
-in_kind: the kind. in_low, in_high: the ranks, priorities negated. in_now: the time of the call. in_max: how many. in_most: how many
-deliveries a message of the kind may have.
-out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired: how many of
-them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable.
+in_kind: the kind. in_low, in_high: the ranks, priorities negated. in_now: the time of the call. in_max: how many.
+in_most: how many deliveries a message of the kind may have.
+out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired:
+how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable.
 Locks: the messages; what others have locked is passed over.
 differs: PostgreSQL''s takes all parts of the line in one statement.'
 begin
@@ -1671,7 +1770,8 @@ begin
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
-            select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null
+                or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
             where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
@@ -1682,17 +1782,20 @@ drop procedure if exists _queue_scan_lane;
 --;
 create procedure _queue_scan_lane(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_rank int, in in_from bigint, in in_now bigint, in in_max int, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int, out out_last bigint)
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int,
+    out out_last bigint)
     comment 'The next messages of one rank from a place on, locked.
-in_rank: the rank, a priority negated. in_from: the place, a time in microseconds. out_last: the place of the last one. The other
-parameters, the result and the locks are those of _queue_scan.
-differs: see _queue_scan, from which it is apart because MariaDB sorts where a range of one rank isn''t written as that rank.'
+in_rank: the rank, a priority negated. in_from: the place, a time in microseconds. out_last: the place of the last one.
+The other parameters, the result and the locks are those of _queue_scan.
+differs: see _queue_scan, from which it is apart because MariaDB sorts where a range of one rank isn''t written as that
+rank.'
 begin
     declare continue handler for not found begin end;
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
     if in_max = 1 then -- the most frequent call, without a set
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
-            q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+            q.pending is not null or q.semaphores is not null
+            or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
         into out_entries, out_number, out_expired, out_ends, out_last
         from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
@@ -1702,7 +1805,8 @@ begin
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
         from (
-            select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
+                or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
             where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
             order by q.ready_at, q.entry limit in_max for update skip locked) r;
@@ -1714,22 +1818,23 @@ drop procedure if exists _queue_take;
 --;
 create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the shortest, see
-_queue_reserve and _queue_take_onward.
-in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have.
+    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the
+shortest, see _queue_reserve and _queue_take_onward.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
+may have.
 Result: see _queue_scan.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
-Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
-slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something; every 0.4 s from the older
-marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
-expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs a message; on a busy machine any scan may take
-some hundred µs), it keeps none, and the order is exact; with one a message that is pushed with a time in the past may come some
-seconds late.
-A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when the next look
-from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan from the start took; due,
-due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the priority, negated), place, newer and older
-(its marks). Times are microseconds, the first three of _queue_ticks.
+Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from
+the start is slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something;
+every 0.4 s from the older marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from
+the start 2% of the time, by which expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs
+a message; on a busy machine any scan may take some hundred µs), it keeps none, and the order is exact; with one a
+message that is pushed with a time in the past may come some seconds late.
+A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when
+the next look from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan
+from the start took; due, due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the
+priority, negated), place, newer and older (its marks). Times are microseconds, the first three of _queue_ticks.
 differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
 begin
     declare v_path varchar(1000) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
@@ -1766,7 +1871,8 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
+            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired,
+                out_ends);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
                 out_expired, out_ends, v_new);
@@ -1790,12 +1896,14 @@ end;
 -- calls: _queue_bury, _queue_end, _queue_misfit
 drop procedure if exists _queue_end_undeliverable;
 --;
-create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4, in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint,
-    out out_ended int, out out_expired int)
-    comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is put in; where it was
-the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
-in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of the kind may
-have. in_now: the time of the call.
+create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4,
+    in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint, out out_ended int,
+    out out_expired int)
+    comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is
+put in; where it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead
+letter.
+in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of
+the kind may have. in_now: the time of the call.
 out_ended: how many that were. out_expired: how many of them were expired holds.
 differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
 begin
@@ -1803,8 +1911,10 @@ begin
     declare v_pending, v_last, v_held, v_done boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
     declare c cursor for
-        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
+            q.reserved_at is not null
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.entry for update /*!80000 of q */;
     set out_ended = 0;
     set out_expired = 0;
@@ -1819,7 +1929,8 @@ begin
         end if;
         set v_misfit = null;
         if in_shape is not null and not v_pending then
-            select q.payload into v_payload from delayed_queue q where q.entry = v_entry; -- a cursor over it would be a file
+            -- a cursor over it would be a file
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry;
             call _queue_misfit(in_shape, v_payload, v_misfit);
         end if;
         if v_pending then
@@ -1838,24 +1949,25 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_hold;
 --;
-create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in_number int, in in_until bigint, in in_now bigint,
-    in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seed varchar(64) character set ascii)
+create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in_number int, in in_until bigint,
+    in in_now bigint, in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seed varchar(64) character set ascii)
     comment 'Begins a delivery of each of some messages.
-in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now: the time of the
-call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are made of: of one message the first 32, of several
-a hash of all with the entry.'
+in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now:
+the time of the call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are
+made of: of one message the first 32, of several a hash of all with the entry.'
 begin
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if in_number = 1 then -- the most frequent call, without a set
         update delayed_queue q
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
-            q.secret = unhex(left(in_seed, 32))
+        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+            q.deliveries = q.deliveries + 1, q.reserved_by = in_worker, q.secret = unhex(left(in_seed, 32))
         where q.entry = v_entry;
     else
         /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
+        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+            q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
             q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32));
     end if;
 end;
@@ -1864,7 +1976,8 @@ end;
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_pop_end;
 --;
-create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4,
+    in in_now bigint)
     comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
 in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
 begin
@@ -1874,7 +1987,8 @@ begin
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     declare continue handler for not found begin end;
-    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps
+        from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
         insert into queue_count (id, p_kind, pushed, reserved, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
@@ -1918,11 +2032,11 @@ end;
 -- changes: queue_count
 drop procedure if exists _queue_pop_take;
 --;
-create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_entries longtext character set utf8mb4)
+create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
     comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
-in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the messages, a JSON
-array of their entries.'
+in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the
+messages, a JSON array of their entries.'
 begin
     declare v_looked bigint;
     declare v_most, v_number, v_expired int;
@@ -1939,7 +2053,8 @@ begin
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_options(in_options, 'where', 'options');
     call _queue_where(in_options, v_where);
-    select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores, k.rate_per_second
+    select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores,
+        k.rate_per_second
     into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
     from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
@@ -1954,8 +2069,8 @@ begin
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
-                v_expired);
+            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries,
+                v_number, v_expired);
         else
             call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);
@@ -1975,12 +2090,13 @@ end;
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_reserve;
 --;
-create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session has asked for
-before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
-The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it may be several,
-a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
+create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
+    in in_options longtext character set utf8mb4, out out_entry bigint, out out_entries longtext character set utf8mb4,
+    out out_seed varchar(64) character set ascii)
+    comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
+has asked for before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
+The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
+may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
@@ -1989,17 +2105,20 @@ begin
     declare v_most, v_slots int;
     declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_kept int default json_length(@pyqueue_cursors, v_path); -- 0 after one slow scan, 1 where there is no cursor
+    -- 0 after one slow scan, 1 where there is no cursor
+    declare v_kept int default json_length(@pyqueue_cursors, v_path);
     declare v_lanes int default json_length(@pyqueue_cursors, concat(v_path, '.lanes'));
     declare continue handler for not found begin end;
     -- a name of ASCII needs no other checks than these
-    if @pyqueue_own and @pyqueue_seed is not null and (v_kept < 2 or v_lanes = 1) and coalesce(in_max_messages, 1) = 1 and in_options is null
+    if @pyqueue_own and @pyqueue_seed is not null and (v_kept < 2 or v_lanes = 1) and coalesce(in_max_messages, 1) = 1
+        and in_options is null
         and (in_worker is null or locate(char(0), in_worker) = 0 and length(in_worker) between 1 and 200
             and char_length(in_worker) = length(in_worker)) then
         call queue_now(v_now);
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
-        select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null or k.expires_seconds is not null
+        select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null
+            or k.expires_seconds is not null
                 or k.max_reserved is not null or k.rate_per_second is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
         into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
@@ -2014,8 +2133,9 @@ begin
             select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and v_now;
             if v_due is null then
-                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most),
-                    if(q.source_kind is null, json_length(q.semaphores), null)
+                select q.entry, q.reserved_at is not null, q.pending is not null
+                    or q.attempts >= coalesce(q.max_attempts, v_most),
+                        if(q.source_kind is null, json_length(q.semaphores), null)
                 into out_entry, v_expired, v_ends, v_slots
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
@@ -2064,10 +2184,12 @@ end;
 -- changes: queue_count
 drop procedure if exists _queue_reserve_many;
 --;
-create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
+create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_max_messages int, in in_options longtext character set utf8mb4, out out_entry bigint,
+    out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
     comment 'What queue_reserve does in all cases but the most frequent.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
+ends.
 in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
 Result and locks: those of queue_reserve.'
 begin
@@ -2087,9 +2209,10 @@ begin
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_key(v_worker, 'worker');
-    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds,
-        k.semaphores, k.max_reserved, k.rate_per_second
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
+    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
+        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k
+        where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
     end if;
@@ -2112,9 +2235,11 @@ begin
     if not v_paused and v_max > 0 then
         call _queue_groups_due(v_now, v_looked);
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number,
+                v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number,
+                v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
@@ -2142,11 +2267,13 @@ end;
 drop procedure if exists _queue_scan_lanes;
 --;
 create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint, in in_now bigint, in in_max int, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int, out out_new boolean)
+    inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint,
+    in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int, out out_ends int, out out_new boolean)
     comment 'The next messages of a kind, each priority from its place in the cursor or from its older mark.
-out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older marks). in_first:
-the first place that was given to what has just come due; NULL: nothing has. out_new: whether a priority was found that has no lane.
+out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older
+marks). in_first: the first place that was given to what has just come due; NULL: nothing has. out_new: whether a
+priority was found that has no lane.
 The other parameters, the result and the locks are those of _queue_scan.'
 begin
     declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
@@ -2157,13 +2284,14 @@ begin
     set v_lane = 0, v_before = -32769, v_rank = json_extract(out_cursor, '$.lanes[0].rank');
     while out_number < in_max and v_before < 32768 do
         if v_between then -- what stands between two lanes
-            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most, v_entries,
-                v_number, v_expired, v_ends);
+            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most,
+                v_entries, v_number, v_expired, v_ends);
             set out_new = out_new or v_number > 0, v_between = false, v_before = if(v_rank is null, 32768, v_before);
         else
             call _queue_scan_lane(in_kind, v_rank, least(
                 json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
-                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired, v_ends, v_last);
+                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired,
+                v_ends, v_last);
             if v_number > 0 then
                 set out_cursor = json_set(out_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
             end if;
@@ -2179,11 +2307,12 @@ end;
 --;
 drop procedure if exists _queue_take_deliverable;
 --;
-create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
-    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
+    in in_shape longtext character set utf8mb4, in in_now bigint, in in_where longtext character set utf8mb4,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
     comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
-in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other parameters, the result and
-the locks are those of _queue_take; out_expired counts what was ended too.
+in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other
+parameters, the result and the locks are those of _queue_take; out_expired counts what was ended too.
 differs: on PostgreSQL it is a part of _queue_deliver.'
 take: begin
     declare v_ends, v_ended, v_expired, v_more int default 0;
@@ -2192,15 +2321,18 @@ take: begin
         if in_where is null then
             call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
         else
-            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
+                v_ends);
         end if;
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
             if v_ends > 0 and exists (
                 select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                        where q.semaphores is not null) then
                 -- the mark of the kind was lost
-                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries, out_number, out_expired);
+                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries,
+                    out_number, out_expired);
                 set out_expired = out_expired + v_expired;
                 leave take;
             end if;
@@ -2214,12 +2346,14 @@ end;
 drop procedure if exists _queue_take_onward;
 --;
 create procedure _queue_take_onward(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
-    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean, out out_slots int, out out_done boolean)
+    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean,
+    out out_slots int, out out_done boolean)
     comment '_queue_take for one message, where the session keeps a cursor of the kind, with one priority in use.
-in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_cursors has the kind. in_start: when the call began,
-in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired hold. out_slots: how many semaphores it names, NULL: none. out_done: false where it is left
-to _queue_take: another look is due, something has come due or stands before the cursor, nothing is behind it, or the message can''t be
-delivered. Whether something of a higher priority stands before it is looked up at most 2% of the time where that takes over half a
+in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_cursors has the kind. in_start:
+when the call began, in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired
+hold. out_slots: how many semaphores it names, NULL: none. out_done: false where it is left to _queue_take: another look
+is due, something has come due or stands before the cursor, nothing is behind it, or the message can''t be delivered.
+Whether something of a higher priority stands before it is looked up at most 2% of the time where that takes over half a
 millisecond, and every 2 s at least: @pyqueue_ahead_at has when the next time is, for the kind @pyqueue_ahead_of.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 take: begin
@@ -2236,36 +2370,41 @@ take: begin
     end if;
     select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)
     where d.p_kind = in_kind and d.due_at between v_low and in_now;
-    if v_other is null and (@pyqueue_ahead_of = in_path and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
+    if v_other is null and (@pyqueue_ahead_of = in_path
+        and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
         call _queue_ticks(v_began);
         select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
         call _queue_ticks(v_took);
         -- InnoDB passes over all dead entries up to the next living one, even beyond the end of the range
         set v_took = v_took - v_began;
-        set @pyqueue_ahead_of = in_path, @pyqueue_ahead_at = if(v_took < 500, 0, in_start + least(50 * v_took, 2000000));
+        set @pyqueue_ahead_of = in_path,
+            @pyqueue_ahead_at = if(v_took < 500, 0, in_start + least(50 * v_took, 2000000));
     end if;
     if v_other is not null then
         leave take;
     end if;
     set v_low = least(json_extract(v_cursor, '$.lanes[0].place') + 0, in_now);
-    select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
-        if(q.source_kind is null, json_length(q.semaphores), null)
+    select q.entry, q.reserved_at is not null, q.pending is not null
+        or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
+            if(q.source_kind is null, json_length(q.semaphores), null)
     into out_entry, out_expired, v_ends, v_at, out_slots
     from delayed_queue q force index (delayed_queue_ready)
     where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
     order by q.ready_at, q.entry limit 1 for update skip locked;
     if v_ends is false then
-        set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0), out_done = true;
+        set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0),
+            out_done = true;
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_reserve, _queue_reserved, _queue_undo
+-- calls: _queue_reserve, _queue_reserved
 drop procedure if exists queue_reserve;
 --;
-create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies, the
-messages come back by themselves.
+create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
+    in in_options longtext character set utf8mb4)
+    comment 'Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies,
+the messages come back by themselves.
 in_kind: the kind.
 in_worker: who takes them, 1 to 200 characters; NULL: login and connection.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -2288,28 +2427,27 @@ Locks: the messages. The call passes over what others have locked, so no call wa
 See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_entries longtext character set utf8mb4;
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     call _queue_reserved(v_entry, v_entries, v_seed);
 end;
 --;
 -- calls: _queue_begin, _queue_commit, _queue_pop_end, _queue_pop_take, _queue_take_in, _queue_undo, queue_now
 drop procedure if exists queue_pop;
 --;
-create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
+    in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind and removes them. They are delivered at most once: there is no way back.
 in_kind: the kind.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -2322,7 +2460,8 @@ matter, since nothing is held. A message that names semaphores is taken only whe
 has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.
-differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it believes them.'
+differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
+believes them.'
 begin
     declare v_own boolean;
     declare v_now bigint;
@@ -2332,8 +2471,9 @@ begin
     call _queue_take_in();
     call queue_now(v_now);
     call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by, q.errors
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+        q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
+        q.errors
     from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     order by j.place for update /*!80000 of q */;
@@ -2341,31 +2481,29 @@ begin
     call _queue_commit(v_own);
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_seconds, _queue_commit, _queue_extend_slotted, _queue_receipt,
---     _queue_undo, queue_now
+-- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipt, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_extend;
 --;
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds double)
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
-hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with max_reserved, its place was wanted.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or
+removed; and where its hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with
+max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry, v_found bigint;
     declare v_secret binary(16);
     declare v_slotted boolean;
     declare v_outcome longtext character set ascii;
     declare continue handler for not found begin end;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_seconds(in_seconds);
@@ -2376,47 +2514,47 @@ begin
                 call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
                 set v_found = if(v_outcome = 'e', v_found, null);
             else
-                update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed) where q.entry = v_found;
+                update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed)
+                    where q.entry = v_found;
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_receipt as receipt, if(v_found is null, 'lost', 'extended') as outcome;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_seconds, _queue_commit, _queue_extend_slotted, _queue_receipts,
---     _queue_undo, queue_now
+-- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipts, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_extend_many;
 --;
 create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds double)
     comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
-Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
 Locks: the messages, in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_until, v_entry bigint;
     declare v_number, v_place int;
     declare v_slotted boolean;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for
                 select q.entry, r.place, q.semaphores is not null
-                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                from json_table(v_list, '$[*]'
+                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                         and q.reserved_by is not null
                 order by r.entry for update /*!80000 of q */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_receipts(in_receipts, v_list, v_number);
             call _queue_check_seconds(in_seconds);
@@ -2442,12 +2580,13 @@ begin
             if v_slots is not null then
                 call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    from json_table(in_receipts, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
 end;
 --;
@@ -2455,10 +2594,12 @@ end;
 -- changes: queue_count
 drop procedure if exists _queue_next;
 --;
-create procedure _queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+create procedure _queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
     out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
     comment 'queue_next without its transaction.
-in_receipts, in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_next. out_entry, out_entries, out_seed: see _queue_reserve.'
+in_receipts, in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_next. out_entry,
+out_entries, out_seed: see _queue_reserve.'
 begin
     declare v_options, v_lost, v_names longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
@@ -2486,7 +2627,8 @@ begin
         select group_concat(l.receipt order by l.place separator ', ') into v_names
         from (
             select r.place, r.receipt
-            from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            from json_table(in_receipts, '$[*]'
+                columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
             where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
         call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
     end if;
@@ -2502,35 +2644,39 @@ end;
 --;
 drop procedure if exists _queue_reserved;
 --;
-create procedure _queue_reserved(in in_entry bigint, in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
+create procedure _queue_reserved(in in_entry bigint, in in_entries longtext character set utf8mb4,
+    in in_seed varchar(64) character set ascii)
     comment 'Sends what queue_reserve and queue_next answer, once that is committed.
 in_entry, in_entries, in_seed: what _queue_reserve answered.
 differs: a function of PostgreSQL answers its rows itself.'
 begin
     -- by its secret: what was held for a millisecond may be somebody else's now
     if in_entry is null and in_entries is not null then
-        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+            concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
         from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
         order by j.place;
     else -- the most frequent call, without a set
-        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+            concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
         from delayed_queue q
         where q.entry = in_entry and q.secret = unhex(left(in_seed, 32));
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_next, _queue_reserved, _queue_undo
+-- calls: _queue_next, _queue_reserved
 drop procedure if exists queue_next;
 --;
-create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next messages, as
-queue_reserve does, in one transaction. What is acked first goes on along its route, finishes its group, and gives its
-turn to who is next in the line of its order key, at its semaphores and under max_reserved. So the same call may take
-what it has freed.
+create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next
+messages, as queue_reserve does, in one transaction. What is acked first goes on along its route, finishes its group,
+and gives its turn to who is next in the line of its order key, at its semaphores and under max_reserved. So the same
+call may take what it has freed.
 in_receipts: a JSON array of at most 10000 receipts, of whatever kinds; NULL: none.
 in_kind, in_worker, in_max_messages: those of queue_reserve.
 in_options: those of queue_reserve, and lost.
@@ -2547,21 +2693,19 @@ is drained. After each of them nothing is acked, and nothing taken.
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_entries longtext character set utf8mb4;
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_next(in_receipts, in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     call _queue_reserved(v_entry, v_entries, v_seed);
 end;
 --;
@@ -2582,17 +2726,19 @@ begin
         where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_cursor c force index (primary) on c.id = j.id;
+        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
+            straight_join queue_cursor c force index (primary) on c.id = j.id;
     end if;
 end;
 --;
 drop procedure if exists _queue_shared_cursor;
 --;
-create procedure _queue_shared_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_start bigint,
-    in in_now bigint)
-    comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing where there is none, or
-it is of the future.
-in_kind: the kind. in_path: where @pyqueue_cursors has the kind. in_start: the real time, in microseconds. in_now: the time of the call.'
+create procedure _queue_shared_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+    in in_start bigint, in in_now bigint)
+    comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing
+where there is none, or it is of the future.
+in_kind: the kind. in_path: where @pyqueue_cursors has the kind. in_start: the real time, in microseconds. in_now: the
+time of the call.'
 begin
     declare v_cursor longtext character set utf8mb4 default 'null';
     declare v_lane int default 0;
@@ -2614,13 +2760,15 @@ end;
 --;
 drop procedure if exists _queue_keep_cursor;
 --;
-create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_cursor longtext character set utf8mb4,
-    in in_from varchar(6) character set ascii, in in_start bigint, in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
-    comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast again.
-in_kind: the kind. in_path: where @pyqueue_cursors has it. in_cursor: as it was, see _queue_take. in_from: where the scan began:
-start, cursor or marks. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that was
-slow for the first time is measured again, without its locks. in_max: how many were asked for. in_entries: what it found, a JSON
-array. in_now: the time of the call.
+create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+    in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint,
+    in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
+    comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has
+become fast again.
+in_kind: the kind. in_path: where @pyqueue_cursors has it. in_cursor: as it was, see _queue_take. in_from: where the
+scan began: start, cursor or marks. in_start: when, in microseconds of the real clock. in_took: how long it took, in
+microseconds; a scan that was slow for the first time is measured again, without its locks. in_max: how many were asked
+for. in_entries: what it found, a JSON array. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.'
 keep: begin
     declare v_cursor longtext character set utf8mb4 default in_cursor;
@@ -2635,7 +2783,8 @@ keep: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_from = 'start' then
-        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max) and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
+        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max)
+            and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
                 select q.entry from delayed_queue q force index (delayed_queue_ready)
@@ -2652,8 +2801,8 @@ keep: begin
             set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_object());
             leave keep;
         elseif coalesce(json_length(in_cursor), 0) = 0 then
-            set v_cursor = json_object('start_at', 0, 'marks_at', 0, 'turn_at', in_start + 3000000, 'took', 0, 'due', in_now + 0,
-                'due_newer', in_now - 3000000, 'due_older', in_now - 3000000, 'lanes', json_array());
+            set v_cursor = json_object('start_at', 0, 'marks_at', 0, 'turn_at', in_start + 3000000, 'took', 0, 'due',
+                in_now + 0, 'due_newer', in_now - 3000000, 'due_older', in_now - 3000000, 'lanes', json_array());
         end if;
         set v_cursor = json_set(v_cursor, '$.start_at', in_start + greatest(100000, 50 * v_took), '$.took', v_took + 0);
     elseif in_from = 'marks' then
@@ -2665,8 +2814,9 @@ keep: begin
     select coalesce(min(d.due_at), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
     where d.p_kind = in_kind and d.due_at between v_due and in_now;
     -- a mark is never ahead of its place
-    set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer', least(json_extract(v_cursor, '$.due_newer') + 0, v_due),
-        '$.due_older', least(json_extract(v_cursor, '$.due_older') + 0, v_due));
+    set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer',
+        least(json_extract(v_cursor, '$.due_newer') + 0, v_due), '$.due_older',
+        least(json_extract(v_cursor, '$.due_older') + 0, v_due));
     open c;
     lanes: loop
         begin
@@ -2685,7 +2835,8 @@ keep: begin
                 concat(v_path, '.older'), least(json_extract(v_cursor, concat(v_path, '.older')) + 0, v_last));
         elseif json_length(v_cursor, '$.lanes') < 32 then
             set v_cursor = json_array_insert(v_cursor, v_path,
-                json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older', v_last - 3000000));
+                json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older',
+                v_last - 3000000));
         end if;
     end loop;
     close c;
@@ -2699,17 +2850,18 @@ end;
 -- changes: queue_cursor
 drop procedure if exists _queue_turn_marks;
 --;
-create procedure _queue_turn_marks(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_start bigint, inout out_cursor longtext character set utf8mb4)
-    comment 'Moves the marks on to where the cursor is now, every 3 s, and leaves the cursor for sessions that have none, where a scan from the
-start takes more than 5 ms.
+create procedure _queue_turn_marks(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_start bigint,
+    inout out_cursor longtext character set utf8mb4)
+    comment 'Moves the marks on to where the cursor is now, every 3 s, and leaves the cursor for sessions that have
+none, where a scan from the start takes more than 5 ms.
 in_kind: the kind. in_start: when the scan began, in microseconds of _queue_ticks. out_cursor: the cursor.
 differs: on PostgreSQL _queue_keep_cursor does it.'
 begin
     declare v_lane int default 0;
     declare v_path varchar(30) character set ascii;
     declare v_id bigint;
-    set out_cursor = json_set(out_cursor, '$.turn_at', in_start + 3000000, '$.due_older', json_extract(out_cursor, '$.due_newer') + 0,
-        '$.due_newer', json_extract(out_cursor, '$.due') + 0);
+    set out_cursor = json_set(out_cursor, '$.turn_at', in_start + 3000000, '$.due_older',
+        json_extract(out_cursor, '$.due_newer') + 0, '$.due_newer', json_extract(out_cursor, '$.due') + 0);
     while v_lane < json_length(out_cursor, '$.lanes') do
         set v_path = concat('$.lanes[', v_lane, '].');
         set out_cursor = json_set(out_cursor,
@@ -2732,8 +2884,8 @@ create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!8
 in_kind: the kind. in_now: the time of the call.
 out_ready: whether there is one; false also while the kind is paused or at its limits.
 Locks: that message, if there is one.
-differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again and again would be
-no waiting. It says nothing of the future: nobody listens here.'
+differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again
+and again would be no waiting. It says nothing of the future: nobody listens here.'
 begin
     declare v_found, v_until bigint;
     declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -2786,11 +2938,12 @@ end;
 -- calls: _queue_ready, queue_now
 drop procedure if exists _queue_ready_kind;
 --;
-create procedure _queue_ready_kind(in in_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number int, out out_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The first of some kinds of which a message may be taken. What has landed in the inbox may be of any of them: a reserve of
-whatever kind takes it in.
-in_kinds: the kinds, each followed by the character NUL: to take JSON apart would cost more than to look. in_number: how many. out_kind: the
-kind; NULL: none.
+create procedure _queue_ready_kind(in in_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number int,
+    out out_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'The first of some kinds of which a message may be taken. What has landed in the inbox may be of any of
+them: a reserve of whatever kind takes it in.
+in_kinds: the kinds, each followed by the character NUL: to take JSON apart would cost more than to look. in_number: how
+many. out_kind: the kind; NULL: none.
 Locks: as _queue_ready; a row of the inbox, if there is one.
 differs: on PostgreSQL it is a part of queue_wait.'
 begin
@@ -2807,7 +2960,8 @@ begin
     end if;
     while not v_ready and v_place < in_number do
         set v_place = v_place + 1,
-            v_kind = substring_index(substring_index(in_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4), -1);
+            v_kind = substring_index(substring_index(in_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4),
+            -1);
         if v_landed is null then
             call _queue_ready(v_kind, v_now, v_ready);
         else
@@ -2825,8 +2979,8 @@ drop procedure if exists _queue_wait_kinds;
 create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     out out_number int, out out_lock varchar(64) character set utf8mb4)
     comment 'What a wait needs of its kinds.
-in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that the one has who looks
-for all that wait for these kinds, in whatever order they name them.
+in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that
+the one has who looks for all that wait for these kinds, in whatever order they name them.
 Errors: PQ001.
 differs: PostgreSQL has no need of it.'
 begin
@@ -2835,8 +2989,8 @@ begin
     call _queue_check_kinds(in_kinds, v_kinds);
     set out_kinds = '', out_number = json_length(v_kinds);
     while v_place < out_number do
-        set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))), char(0 using utf8mb4)),
-            v_place = v_place + 1;
+        set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))),
+            char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(k.kind) into v_sorted
@@ -2850,8 +3004,8 @@ end;
 drop procedure if exists _queue_wait_end;
 --;
 create procedure _queue_wait_end()
-    comment 'Gives back the lock of those who wait, where the session has it: at the end of a wait, and before one, because a wait that was
-stopped by KILL QUERY or a limit for statements has had no chance to.
+    comment 'Gives back the lock of those who wait, where the session has it: at the end of a wait, and before one,
+because a wait that was stopped by KILL QUERY or a limit for statements has had no chance to.
 differs: PostgreSQL has no need of it.'
 begin
     if @pyqueue_wait is not null then
@@ -2876,9 +3030,10 @@ more.
 Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
 Where the idea comes from: the long poll of SQS.
-differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
-same kinds one looks, every 45 ms (less often where a look takes over 4.5 ms: a tenth of the time), and the others stand in line for a named lock
-that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
+differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to.
+Of all that wait for the same kinds one looks, every 45 ms (less often where a look takes over 4.5 ms: a tenth of the
+time), and the others stand in line for a named lock that it has. A wait is a connection that is busy. What has landed
+in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
     declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_number int;
@@ -2958,10 +3113,11 @@ end;
 --     _queue_text
 drop procedure if exists _queue_check_move;
 --;
-create procedure _queue_check_move(in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
-    in in_place varchar(60) character set utf8mb4)
+create procedure _queue_check_move(in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
+    in in_now bigint, in in_place varchar(60) character set utf8mb4)
     comment 'Refuses a target and options that queue_move doesn''t know.
-in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in errors.
+in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in
+errors.
 Errors: PQ001, PQ002, PQ003.'
 begin
     declare v_at bigint;
@@ -2971,9 +3127,10 @@ begin
     declare v_on_duplicate varchar(20) character set utf8mb4;
     call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
-        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', concat(in_place, 'options'));
-        call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers, v_attempts,
-            v_max_attempts, v_on_duplicate);
+        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate',
+            concat(in_place, 'options'));
+        call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers,
+            v_attempts, v_max_attempts, v_on_duplicate);
         if json_contains_path(in_options, 'one', '$.payload') then
             call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
         end if;
@@ -2988,8 +3145,9 @@ end;
 --     _queue_receipts
 drop procedure if exists _queue_check_moves;
 --;
-create procedure _queue_check_moves(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_list longtext character set utf8mb4, out out_number int)
+create procedure _queue_check_moves(in in_moves longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_list longtext character set utf8mb4,
+    out out_number int)
     comment 'Refuses moves that queue_move_many doesn''t know.
 in_moves, in_options: those of queue_move_many. in_now: the time of the call. out_list, out_number: their receipts, as
 _queue_receipts answers them.
@@ -3002,7 +3160,8 @@ begin
     declare v_move, v_receipts, v_options longtext character set utf8mb4;
     declare c cursor for
         select m.to_kind, m.move
-        from json_table(in_moves, '$[*]' columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
+        from json_table(in_moves, '$[*]'
+            columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
     if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
         set in_moves = '[]';
     end if;
@@ -3038,8 +3197,8 @@ end;
 --;
 drop procedure if exists _queue_move_options;
 --;
-create procedure _queue_move_options(in in_common longtext character set utf8mb4, in in_move longtext character set utf8mb4,
-    out out_options longtext character set utf8mb4)
+create procedure _queue_move_options(in in_common longtext character set utf8mb4,
+    in in_move longtext character set utf8mb4, out out_options longtext character set utf8mb4)
     comment 'The options of one move of queue_move_many: those for all, and those of the move, which win.
 in_common: the options for all. in_move: the move, an object. out_options: the options; NULL for none.
 differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'
@@ -3080,7 +3239,8 @@ begin
                 'refused, dead letters would come back to the kind they came from');
         end if;
         set v_last = v_next;
-        select coalesce(max(k.dead_letter_kind), concat(left(v_last, 95), '.dead')) into v_next from queue_kind k where k.p_kind = v_last;
+        select coalesce(max(k.dead_letter_kind), concat(left(v_last, 95), '.dead')) into v_next from queue_kind k
+            where k.p_kind = v_last;
         if v_next = v_last then
             leave chain; -- a name of 100 characters is its own dead letters'
         end if;
@@ -3093,8 +3253,9 @@ end;
 drop procedure if exists _queue_bury;
 --;
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
-    comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a suffix; kind, key and
-priority are remembered for queue_redrive; those of a dead letter that dies again are still those of its origin.
+    comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a
+suffix; kind, key and priority are remembered for queue_redrive; those of a dead letter that dies again are still those
+of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
 Locks: nothing more; waits for a transaction that is putting the same dead letter.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
@@ -3112,11 +3273,11 @@ begin
     declare v_letter bigint;
     declare v_created int default 0;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors, q.attempts,
-        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores, coalesce(q.source_kind, q.p_kind),
-        coalesce(q.source_key, q.p_key), coalesce(q.source_priority, q.priority)
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order, v_semaphores,
-        v_source_kind, v_source_key, v_source_priority
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors,
+        q.attempts, q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores,
+        coalesce(q.source_kind, q.p_kind), coalesce(q.source_key, q.p_key), coalesce(q.source_priority, q.priority)
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route,
+        v_member, v_order, v_semaphores, v_source_kind, v_source_key, v_source_priority
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
@@ -3126,14 +3287,15 @@ begin
     while v_created = 0 do
         call _queue_entry(v_letter);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member,
-            source_order_key, semaphores)
-        values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes, v_headers,
-            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_source_kind, v_source_key, v_source_priority, v_route, v_member,
-            v_order, v_semaphores)
+            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority,
+            route, member, source_order_key, semaphores)
+        values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes,
+            v_headers, v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_source_kind,
+            v_source_key, v_source_priority, v_route, v_member, v_order, v_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
-        select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_source_kind and q.source_key = v_source_key;
+        select count(*) into v_created from delayed_queue q
+            where q.entry = v_letter and q.source_kind = v_source_kind and q.source_key = v_source_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
     call _queue_index(v_letter, null, null);
@@ -3145,8 +3307,8 @@ end;
 --;
 drop procedure if exists _queue_nack;
 --;
-create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4,
+    in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Gives one message back.
 in_entry, in_secret: its receipt, taken apart. in_options: those of queue_nack, checked. in_now: the time of the call.
 Result: the outcome: retry, dead, lost.
@@ -3168,7 +3330,8 @@ nack: begin
         set out_outcome = 'lost';
         leave nack;
     end if;
-    select coalesce(k.max_attempts, 2147483647), k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape, k.filter_index
+    select coalesce(k.max_attempts, 2147483647), k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
+        k.payload_shape, k.filter_index
     into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape, v_filter from queue_kind k where k.p_kind = v_kind;
     if v_most is null then
         call _queue_defaults(v_none, v_most, v_backoff, v_factor, v_longest, v_jitter);
@@ -3217,9 +3380,10 @@ nack: begin
         call _queue_add_error(v_errors, in_now, v_attempts, v_by, v_error, v_errors);
     end if;
     update delayed_queue q
-    set q.scheduled_at = v_at, q.ready_rank = if(v_at <= in_now, -q.priority, null), q.ready_at = if(v_at <= in_now, v_at, null),
-        q.due_at = if(v_at > in_now, v_at, null), q.reserved_at = null, q.reserved_by = null, q.secret = null,
-        q.attempts = if(v_counts, v_attempts, v_attempts - 1), q.errors = v_errors
+    set q.scheduled_at = v_at, q.ready_rank = if(v_at <= in_now, -q.priority, null),
+        q.ready_at = if(v_at <= in_now, v_at, null), q.due_at = if(v_at > in_now, v_at, null), q.reserved_at = null,
+        q.reserved_by = null, q.secret = null, q.attempts = if(v_counts, v_attempts, v_attempts - 1),
+        q.errors = v_errors
     where q.entry = in_entry;
     if v_slotted then
         call _queue_line_up(in_entry);
@@ -3229,11 +3393,12 @@ end;
 -- calls: _queue_lock
 drop procedure if exists _queue_lock_moves;
 --;
-create procedure _queue_lock_moves(in in_list longtext character set utf8mb4, in in_moves longtext character set utf8mb4)
-    comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their entries, so that
-moves in opposite directions don''t deadlock.
-in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are those of
-the list.
+create procedure _queue_lock_moves(in in_list longtext character set utf8mb4,
+    in in_moves longtext character set utf8mb4)
+    comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their
+entries, so that moves in opposite directions don''t deadlock.
+in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are
+those of the list.
 Locks: as said.
 differs: it locks only; the cursor of queue_move_many has the order in which the moves are made.'
 begin
@@ -3241,12 +3406,14 @@ begin
     -- keys of an entry never change: a plain read will do
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(t.entry)) into v_targets
-    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+    from json_table(in_list, '$[*]'
+        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
             place int path '$[2]')) r
         straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
         straight_join (
             select m.place, m.to_kind, m.p_key
-            from json_table(in_moves, '$[*]' columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
+            from json_table(in_moves, '$[*]'
+                columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
                 p_key varchar(200) character set utf8mb4 path '$.key')) m limit 10000) m on m.place = r.place
         straight_join delayed_queue t force index (delayed_queue_key)
             on t.p_kind = m.to_kind and t.p_key = coalesce(m.p_key, s.p_key);
@@ -3260,8 +3427,8 @@ drop procedure if exists _queue_move;
 create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Moves one message.
-in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
-since this is the next step of its route, and result. in_now: the time of the call.
+in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack
+next: true, since this is the next step of its route, and result. in_now: the time of the call.
 Result: the outcome: moved, duplicate, lost.
 Locks: the message, and its key in the target.
 differs: the result is a parameter, out_outcome.'
@@ -3278,7 +3445,8 @@ move: begin
     declare v_draining, v_filter, v_logs boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key,
+        q.semaphores
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
@@ -3290,15 +3458,17 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
+    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape,
+        v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
-        call _queue_fail('PQ004', concat('to_kind of "', left(v_key, 40), '"'), in_to_kind, 'takes in nothing while it is drained');
+        call _queue_fail('PQ004', concat('to_kind of "', left(v_key, 40), '"'), in_to_kind,
+            'takes in nothing while it is drained');
     elseif v_shape is not null then
         call _queue_check_fit(v_shape, v_payload, concat('payload of "', left(v_key, 40), '"'));
     end if;
-    call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at, v_other_priority, v_other_headers,
-        v_attempts, v_max_attempts, v_on_duplicate);
+    call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at,
+        v_other_priority, v_other_headers, v_attempts, v_max_attempts, v_on_duplicate);
     if json_value(in_options, '$.priority') is not null then
         set v_priority = v_other_priority;
     end if;
@@ -3308,8 +3478,8 @@ move: begin
     if json_contains_path(in_options, 'one', '$.key') then
         call _queue_text(in_options, 'key', v_other_key);
     end if;
-    call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, null,
-        v_on_duplicate, v_at, out_outcome);
+    call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now,
+        v_at, 0, null, v_on_duplicate, v_at, out_outcome);
     if v_filter and out_outcome in ('created', 'replaced') then
         call _queue_index(null, in_to_kind, coalesce(v_other_key, v_key));
     end if;
@@ -3363,10 +3533,12 @@ end;
 -- changes: queue_history
 drop procedure if exists _queue_ack_each;
 --;
-create procedure _queue_ack_each(in in_list longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    in in_number int, out out_outcomes longtext character set ascii)
+create procedure _queue_ack_each(in in_list longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_number int,
+    out out_outcomes longtext character set ascii)
     comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
-in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
+in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
+of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
 as _queue_members_end and _queue_slot_settle.
@@ -3385,7 +3557,8 @@ begin
         from (
             select s.entry, s.secret, r.place, s.p_kind, s.p_key, s.member, coalesce(v_to, if(s.source_kind is null,
                 convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null)) as to_kind
-            from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+            from json_table(in_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                 straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
             limit 10000 for update /*!80000 of s */) o
@@ -3396,7 +3569,8 @@ begin
     end if;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(t.entry)) into v_targets
-    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+    from json_table(in_list, '$[*]'
+        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
         straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
         straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = s.p_key and t.p_kind = coalesce(v_to,
             if(s.source_kind is null, convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null));
@@ -3437,7 +3611,8 @@ end;
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack;
 --;
-create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
+    out out_outcome varchar(10) character set utf8mb4)
     comment 'queue_ack without its transaction, for whom may have none of its own.
 in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.'
 begin
@@ -3455,14 +3630,17 @@ begin
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null
+        or k.history_seconds > 0 or k.dedup_seconds > 0
+        or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
         delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
         if row_count() > 0 then
-            insert into queue_count (id, p_kind, pushed, reserved, acked) values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
+            insert into queue_count (id, p_kind, pushed, reserved, acked)
+                values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
             set out_outcome = 'acked';
             if v_order is not null then
                 call queue_now(v_now);
@@ -3474,8 +3652,10 @@ begin
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
         call queue_now(v_now);
-        call _queue_ack_each(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), in_options, v_now, 1, v_outcomes);
-        set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end;
+        call _queue_ack_each(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), in_options, v_now, 1,
+            v_outcomes);
+        set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
+            else 'lost' end;
     end if;
 end;
 --;
@@ -3483,17 +3663,19 @@ end;
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack_many;
 --;
-create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
+create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
-in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a for acked, m
-for moved, d for duplicate, l for lost.'
+in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a
+for acked, m for moved, d for duplicate, l for lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
     declare v_keeps, v_each, v_ordered, v_slotted, v_done boolean default false;
     declare v_list, v_found, v_lines, v_slots longtext character set utf8mb4;
     declare c cursor for
-        select j.entry, j.place from json_table(v_found, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+        select j.entry, j.place from json_table(v_found, '$[*]'
+            columns (entry bigint path '$[0]', place int path '$[1]')) j
         order by j.entry;
     call _queue_receipts(in_receipts, v_list, v_number);
     if in_options is not null then
@@ -3506,9 +3688,13 @@ begin
     into v_found, v_keeps, v_each, v_ordered, v_slotted
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.order_key is not null as ordered, q.semaphores is not null as slotted, q.pending is not null
-            or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
+        select q.entry, r.place, q.route is not null or q.member is not null as routed,
+            q.order_key is not null as ordered, q.semaphores is not null as slotted, q.pending is not null
+            or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k
+                where k.p_kind = q.p_kind) as keeps
+        from json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+            place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;
     if v_each or in_options is not null then
@@ -3525,9 +3711,11 @@ begin
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select json_arrayagg(q.entry) into v_slots
                 from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                        and q.semaphores is not null;
                 -- as _queue_slot_note; their slots say which semaphores they have
-                set @pyqueue_slot_entries = json_merge_preserve(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), v_slots),
+                set @pyqueue_slot_entries = json_merge_preserve(convert(coalesce(@pyqueue_slot_entries,
+                    '[]') using utf8mb4), v_slots),
                     @pyqueue_slot_names = convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4);
             end if;
             insert into queue_count (id, p_kind, pushed, reserved, acked)
@@ -3566,13 +3754,14 @@ drop procedure if exists _queue_discard;
 --;
 create procedure _queue_discard(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
     comment 'Removes a message, and what was pushed onto it while it was held; what is to be kept of an end is kept.
-in_entry: the message, locked already; no hold that lasts. in_outcome: removed; NULL: it goes with its kind, and nothing is kept of it but what it
-counts for in queue_stats. in_now: the time of the call.
+in_entry: the message, locked already; no hold that lasts. in_outcome: removed; NULL: it goes with its kind, and nothing
+is kept of it but what it counts for in queue_stats. in_now: the time of the call.
 Locks: the next in the line of its order key.
 differs: one message, because a procedure has no arrays; that it names semaphores is noted for the end of the call.'
 begin
     update delayed_queue q
-    set q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null, q.pending_at = null
+    set q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null,
+        q.pending_at = null
     where q.entry = in_entry and q.pending is not null;
     call _queue_end(in_entry, in_outcome, null, in_now);
 end;
@@ -3582,15 +3771,16 @@ end;
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 --;
-create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed onto it
-while it was held, as a new entry with the same route before it, and the same semaphores; which is
+create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4,
+    in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
+    comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what
+was pushed onto it while it was held, as a new entry with the same route before it, and the same semaphores; which is
 the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
-in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is pending, and
-nothing is kept. in_to_kind: where it went, NULL: nowhere.
+in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
+pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-differs: PostgreSQL has _queue_keep, _queue_ended, _queue_newest and _queue_put_pending, which are given a row; here a row can''t be
-a parameter.'
+differs: PostgreSQL has _queue_keep, _queue_ended, _queue_newest and _queue_put_pending, which are given a row; here a
+row can''t be a parameter.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3607,7 +3797,8 @@ begin
     select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
-    select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs from queue_kind k where k.p_kind = v_kind;
+    select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs
+        from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
             scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors)
@@ -3633,8 +3824,8 @@ begin
         from delayed_queue q where q.entry = in_entry for update;
     end if;
     insert into queue_count (id, p_kind, pushed, reserved, popped, acked, moved, dead)
-    values (uuid_short(), v_kind, v_pushed, v_deliveries, if(in_outcome = 'popped', 1, null), if(in_outcome = 'acked', 1, null),
-        if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
+    values (uuid_short(), v_kind, v_pushed, v_deliveries, if(in_outcome = 'popped', 1, null),
+        if(in_outcome = 'acked', 1, null), if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
     delete q from delayed_queue q where q.entry = in_entry;
     if v_order is not null then
         call _queue_advance(v_kind, v_order, in_entry, in_now);
@@ -3642,8 +3833,8 @@ begin
         call _queue_slot_note(in_entry, v_semaphores);
     end if;
     if v_pending then
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
-            v_outcome);
+        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts,
+            'ignore', v_at, v_outcome);
         if v_outcome = 'created' then
             call _queue_index(null, v_kind, v_key);
         end if;
@@ -3667,8 +3858,8 @@ drop procedure if exists _queue_redrive;
 --;
 create procedure _queue_redrive(in in_entry bigint, in in_now bigint, out out_went boolean)
     comment 'Sends one dead letter back.
-in_entry: the dead letter, locked already. in_now: the time of the call. out_went: false where its key is taken, or where it came from
-is drained.
+in_entry: the dead letter, locked already. in_now: the time of the call. out_went: false where its key is taken, or
+where it came from is drained.
 differs: on PostgreSQL it is a part of queue_redrive.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3682,13 +3873,14 @@ begin
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
         q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order, v_semaphores
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order,
+        v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
     select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
     set out_went = false;
     if v_draining = 0 then
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, in_now, 0, null, 'ignore',
-            v_at, v_outcome);
+        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, in_now, 0, null,
+            'ignore', v_at, v_outcome);
         set out_went = v_outcome = 'created';
     end if;
     if out_went then
@@ -3708,12 +3900,12 @@ begin
     end if;
 end;
 --;
--- calls: _queue_ack, _queue_again, _queue_begin, _queue_commit, _queue_undo
+-- calls: _queue_ack
 drop procedure if exists queue_ack;
 --;
 create procedure queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'The work is done: removes the message. It is kept in queue_history where the kind has history_seconds. What was pushed
-onto it while it was held is put in now.
+    comment 'The work is done: removes the message. It is kept in queue_history where the kind has history_seconds. What
+was pushed onto it while it was held is put in now.
 in_receipt: what queue_reserve returned.
 in_options: what came of it, and where it goes.
 - result: what came of the work. It is kept in queue_history and given to the group of the message. Allowed: JSON, at
@@ -3734,58 +3926,57 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_ack(in_receipt, in_options, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_receipt as receipt, v_outcome as outcome;
 end;
 --;
--- calls: _queue_ack_many, _queue_again, _queue_begin, _queue_commit, _queue_undo
+-- calls: _queue_ack_many
 drop procedure if exists queue_ack_many;
 --;
-create procedure queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_ack_many(in in_receipts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'The work of many messages is done: queue_ack for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
-Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is
+lost the second time.
 Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
 Locks: as queue_ack, all in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_outcomes longtext character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_ack_many(in_receipts, in_options, v_outcomes);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
-    select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved'
+        when 'd' then 'duplicate' else 'lost' end
         as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    from json_table(in_receipts, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_nack, _queue_commit, _queue_nack, _queue_receipt, _queue_undo,
---     queue_now
+-- calls: _queue_check_nack, _queue_nack, _queue_receipt, queue_now
 drop procedure if exists queue_nack;
 --;
 create procedure queue_nack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Gives a message back for a later try. A nack of the last delivery that it may have (max_attempts) makes it a dead
-letter.
+    comment 'Gives a message back for a later try. A nack of the last delivery that it may have (max_attempts) makes it
+a dead letter.
 in_receipt: what queue_reserve returned.
 in_options: why, and until when.
 - delay_seconds: how long the message waits. Allowed: 0 to 31536000 (a year). Default: without an error 0; with an
@@ -3802,58 +3993,56 @@ its place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
 Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_nack(in_options);
             call queue_now(v_now);
             call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_receipt as receipt, v_outcome as outcome;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_nack, _queue_commit, _queue_lock, _queue_nack, _queue_receipts,
---     _queue_undo, queue_now
+-- calls: _queue_check_nack, _queue_lock, _queue_nack, _queue_receipts, queue_now
 drop procedure if exists queue_nack_many;
 --;
-create procedure queue_nack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_nack_many(in in_receipts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Gives many messages back: queue_nack for each, in one call.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
-Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
 Locks: as queue_nack, in the order of the entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_number, v_place int;
     declare v_list longtext character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
                 select q.entry, q.secret, r.place
-                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                from json_table(v_list, '$[*]'
+                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                     straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                 order by q.p_key, q.p_kind for update /*!80000 of q */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_receipts(in_receipts, v_list, v_number);
             call _queue_check_nack(in_options);
@@ -3872,17 +4061,18 @@ begin
                 set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
             end loop;
             close c;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
-    select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
+        else 'lost' end as outcome
+    from json_table(in_receipts, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_move, _queue_commit, _queue_lock, _queue_move, _queue_receipt,
---     _queue_text, _queue_undo, queue_now
+-- calls: _queue_check_move, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
 drop procedure if exists queue_move;
 --;
 create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -3907,17 +4097,15 @@ PQ004 for a target that is drained, unless it is the kind itself.
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry, v_target bigint;
     declare v_secret binary(16);
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_move(in_to_kind, in_options, v_now, '');
@@ -3933,28 +4121,26 @@ begin
                 call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
             end if;
             call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_receipt as receipt, v_outcome as outcome;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_moves, _queue_commit, _queue_lock_moves, _queue_move,
---     _queue_move_options, _queue_undo, queue_now
+-- calls: _queue_check_moves, _queue_lock_moves, _queue_move, _queue_move_options, queue_now
 drop procedure if exists queue_move_many;
 --;
-create procedure queue_move_many(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_move_many(in in_moves longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
-in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move options for all; those of
-a move win.
-Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the second
-time.
+in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move
+options for all; those of a move win.
+Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the
+second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_number, v_place int;
@@ -3962,20 +4148,26 @@ begin
     declare v_list, v_move, v_options longtext character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for -- in the order in which keys are put in everywhere
                 select o.entry, o.secret, o.place, o.to_kind, m.move
                 from (
                     select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
-                    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                    from json_table(v_list, '$[*]'
+                        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                             place int path '$[2]')) r
-                        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
+                        straight_join delayed_queue s force index (primary) on s.entry = r.entry
+                            and s.secret = unhex(r.secret)
                         straight_join (
                             select t.place, t.to_kind, t.p_key
                             from json_table(in_moves, '$[*]' columns (place for ordinality,
-                                to_kind varchar(100) character set utf8mb4 path '$.to_kind', p_key varchar(200) character set utf8mb4 path '$.key')) t
+                                to_kind varchar(100) character set utf8mb4 path '$.to_kind',
+                                p_key varchar(200) character set utf8mb4 path '$.key')) t
                             limit 10000) k on k.place = r.place
                     limit 10000 for update /*!80000 of s */) o
                     -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
@@ -3985,9 +4177,6 @@ begin
                         limit 10000) m on m.place = o.place
                 order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
                     o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
             set v_outcomes = repeat('l', v_number);
@@ -4006,18 +4195,19 @@ begin
                 set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
             end loop;
             close c;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
-    select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
+    select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate'
+        else 'lost' end
         as outcome
-    from json_table(in_moves, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
+    from json_table(in_moves, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
     order by m.place;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_check_kind, _queue_commit, _queue_discard, _queue_undo,
---     queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_discard, queue_now
 drop procedure if exists queue_remove;
 --;
 create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4028,16 +4218,15 @@ Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_held boolean;
+    declare v_held boolean;
     declare v_now, v_entry bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_key(in_key, 'key');
@@ -4050,15 +4239,14 @@ begin
                 call _queue_discard(v_entry, 'removed', v_now);
                 set v_outcome = 'removed';
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_outcome as outcome;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_count, _queue_check_kind, _queue_commit, _queue_discard,
---     _queue_undo, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_discard, queue_now
 drop procedure if exists queue_purge;
 --;
 create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4069,22 +4257,20 @@ Result: purged: how many.
 Errors: PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_purged bigint;
     declare continue handler for not found begin end;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for
                 select q.entry from delayed_queue q force index (delayed_queue_key)
                 where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
                 order by q.p_kind, q.p_key limit v_most for update skip locked;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
@@ -4102,22 +4288,21 @@ begin
                 set v_purged = v_purged + 1;
             end loop;
             close c;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_purged as purged;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_count, _queue_check_kind, _queue_commit, _queue_redrive,
---     _queue_undo, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_redrive, queue_now
 drop procedure if exists queue_redrive;
 --;
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max_messages bigint)
-    comment 'Sends dead letters back to the kinds they came from. Each is a new entry with attempts 0. It keeps its key, priority,
-errors, route and semaphores, and stands at the end of the line of its order key. The dead letter has ended by that:
-it counts as moved, in history and log too.
+    comment 'Sends dead letters back to the kinds they came from. Each is a new entry with attempts 0. It keeps its key,
+priority, errors, route and semaphores, and stands at the end of the line of its order key. The dead letter has ended by
+that: it counts as moved, in history and log too.
 in_kind: the dead-letter kind.
 in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
 the first in that order goes.
@@ -4125,25 +4310,25 @@ Result: went: how many; stayed: how many whose key is taken where they came from
 Errors: PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_one boolean;
+    declare v_one boolean;
     declare v_now, v_entry bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_went, v_stayed bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for
                 select d.entry
                 from (
-                    select q.entry, q.source_key, q.source_kind, q.p_key from delayed_queue q force index (delayed_queue_key)
+                    select q.entry, q.source_key, q.source_kind, q.p_key
+                        from delayed_queue q force index (delayed_queue_key)
                     where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
                         and (q.reserved_at is null or q.scheduled_at <= v_now)
                     order by q.p_kind, q.p_key limit v_most for update skip locked) d
                 order by d.source_key, d.source_kind, d.p_key;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
@@ -4162,16 +4347,17 @@ begin
                 set v_stayed = v_stayed + (not v_one);
             end loop;
             close c;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_went as went, v_stayed as stayed;
 end;
 --;
 drop procedure if exists _queue_is_remembered;
 --;
-create procedure _queue_is_remembered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_since bigint, out out_remembered boolean)
+create procedure _queue_is_remembered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_since bigint,
+    out out_remembered boolean)
     comment 'Whether a message of that key has ended so lately that a push of it is ignored.
 in_kind, in_key: the message. in_since: how long ago that matters, a time in microseconds.
 out_remembered: the result.
@@ -4179,7 +4365,8 @@ Locks: the key in the memory, where it is there.
 differs: a locking read, which sees what is committed, in an old snapshot too.'
 begin
     declare v_ended_at bigint;
-    select max(d.ended_at) into v_ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
+    select max(d.ended_at) into v_ended_at from queue_dedup d
+        where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
     set out_remembered = coalesce(v_ended_at > in_since, false);
 end;
 --;
@@ -4188,7 +4375,8 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_replay;
 --;
-create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4, out out_went bigint, out out_looked bigint)
+create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4,
+    out out_went bigint, out out_looked bigint)
     comment 'queue_replay without its transaction.
 in_kind, in_filter, the errors and the locks: those of queue_replay. out_went: how many went. out_looked: of how many.
 differs: on PostgreSQL it is queue_replay itself.'
@@ -4213,7 +4401,8 @@ begin
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     end if;
-    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k where k.p_kind = v_to_kind;
+    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k
+        where k.p_kind = v_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
@@ -4238,10 +4427,12 @@ begin
             limit 1000000000) n
         order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
     set out_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
-    insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-        created_at, ready_rank, ready_at)
-    select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now, -h.priority, v_now
-    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
+    insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+        scheduled_at_initially, created_at, ready_rank, ready_at)
+    select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
+        -h.priority, v_now
+    from json_table(v_list, '$[*]'
+        columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
         straight_join queue_history h force index (primary)
             on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
         left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
@@ -4259,12 +4450,12 @@ begin
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_replay, _queue_undo
+-- calls: _queue_replay
 drop procedure if exists queue_replay;
 --;
 create procedure queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4)
-    comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the order in which
-they had ended.
+    comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the
+order in which they had ended.
 in_kind: the kind whose history it is.
 in_filter: which of it, all conditions together.
 - outcome: how it ended. Allowed: acked, popped, moved, dead, removed. Default: any.
@@ -4279,34 +4470,35 @@ next reserve.
 Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
 Locks: none; keys are put in in their order.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_went, v_looked bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_replay(in_kind, in_filter, v_went, v_looked);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_went as went, v_looked - v_went as stayed;
 end;
 --;
 -- calls: _queue_fail, _queue_text
 drop procedure if exists _queue_order_key;
 --;
-create procedure _queue_order_key(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_order_key(in in_options longtext character set utf8mb4,
+    in in_message longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'The order key of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is
+no batch.
 Result: the order key; NULL: none.
 Errors: PQ002.
 differs: the result is out_order.'
 begin
     declare v_order longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    call _queue_text(if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), 'order_key', v_order);
+    call _queue_text(if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), 'order_key',
+        v_order);
     if char_length(v_order) not between 1 and 200 then
         call _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
     end if;
@@ -4316,8 +4508,10 @@ end;
 -- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_stand;
 --;
-create procedure _queue_stand(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the first of a line wait.
+create procedure _queue_stand(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the
+first of a line wait.
 in_kind, in_key: the message, which has a place or a date. in_order: its order key; NULL: it has none.
 Locks: the line, until the transaction ends.
 differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
@@ -4325,7 +4519,8 @@ begin
     declare v_entry, v_first bigint;
     if in_order is not null then
         select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry) on duplicate key update p_kind = in_kind;
+        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry)
+            on duplicate key update p_kind = in_kind;
         -- the newest, which an old snapshot doesn't have
         select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
         if v_first = v_entry then
@@ -4342,10 +4537,12 @@ end;
 -- calls: _queue_stand
 drop procedure if exists _queue_stand_batch;
 --;
-create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_outcomes longtext character set ascii,
-    in in_made longtext character set ascii)
-    comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don''t deadlock.
-in_kind, in_messages: those of queue_push_many. in_outcomes (NULL: nothing stands in a line), in_made: see _queue_push_each; what was created has its order key already.
+create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
+    comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches
+that overlap don''t deadlock.
+in_kind, in_messages: those of queue_push_many. in_outcomes (NULL: nothing stands in a line), in_made: see
+_queue_push_each; what was created has its order key already.
 Locks: the lines, in their order, until the transaction ends.
 differs: on PostgreSQL _queue_stand does that.'
 begin
@@ -4355,9 +4552,11 @@ begin
         select s.p_key, s.order_key
         from (
             select q.p_key, q.order_key, q.entry
-            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+            from json_table(in_messages, '$[*]'
+                columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
                 straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = coalesce(r.p_key, convert(substr(in_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+                    and q.p_key = coalesce(r.p_key,
+                        convert(substr(in_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
             where substr(in_outcomes, r.place, 1) = 'c' and q.order_key is not null limit 1000000000) s
         order by s.order_key, s.entry;
     declare continue handler for not found set v_done = true;
@@ -4377,11 +4576,13 @@ end;
 -- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_advance;
 --;
-create procedure _queue_advance(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entry bigint, in in_now bigint)
-    comment 'A message of a line has ended, in this transaction. Where it was the first, the next, that of the lowest entry, gets its place in
-the ready line, or its date in the timetable where its delivery time has not come. What ends a message that stands in a line calls it.
-in_kind, in_order: the line. in_entry: the message, which is gone; where it was neither the first nor waiting nothing happens. in_now:
-the time of the call.
+create procedure _queue_advance(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_entry bigint, in in_now bigint)
+    comment 'A message of a line has ended, in this transaction. Where it was the first, the next, that of the lowest
+entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come. What ends a
+message that stands in a line calls it.
+in_kind, in_order: the line. in_entry: the message, which is gone; where it was neither the first nor waiting nothing
+happens. in_now: the time of the call.
 Locks: the line and the next one, until the transaction ends.
 differs: PostgreSQL has several lines here, of which the first are gone.'
 begin
@@ -4397,11 +4598,13 @@ begin
         if v_next is null then
             delete o from queue_order o where o.p_kind = in_kind and o.order_key = in_order;
         else
-            delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = v_next;
+            delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
+                and w.entry = v_next;
             update queue_order o set o.first = v_next where o.p_kind = in_kind and o.order_key = in_order;
             update delayed_queue q
             set q.order_waits = null, q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
-                q.ready_at = if(q.scheduled_at <= in_now, in_now, null), q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null)
+                q.ready_at = if(q.scheduled_at <= in_now, in_now, null),
+                q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null)
             where q.entry = v_next;
         end if;
     end if;
@@ -4412,7 +4615,8 @@ end;
 drop procedure if exists _queue_advance_each;
 --;
 create procedure _queue_advance_each(in in_list longtext character set utf8mb4, in in_now bigint)
-    comment 'Messages of several lines have ended, in this transaction: _queue_advance for each, in one go where nobody waits behind them.
+    comment 'Messages of several lines have ended, in this transaction: _queue_advance for each, in one go where nobody
+waits behind them.
 in_list: a JSON array of [kind, order key, entry]. in_now: the time of the call.
 Locks: the lines, in their order, and the next of each, until the transaction ends.
 differs: PostgreSQL has _queue_advance alone.'
@@ -4444,7 +4648,8 @@ begin
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
             order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key and o.first = j.entry;
+            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
+                and o.first = j.entry;
     else
         open c;
         messages: loop
@@ -4461,16 +4666,19 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_semaphores;
 --;
-create procedure _queue_semaphores(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
+create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
+    in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
+no batch.
 Result: their names; NULL: none.
 Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
     declare v_number, v_bad int default 0;
     declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options), '$.semaphores');
+    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options),
+        '$.semaphores');
     if json_type(out_names) = 'NULL' then
         set out_names = null;
     elseif json_type(out_names) = 'ARRAY' then
@@ -4478,11 +4686,15 @@ begin
             coalesce(sum(json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 100), 0)
         into v_number, v_bad from json_table(out_names, '$[*]' columns (name json path '$')) n;
     end if;
-    if out_names is not null and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8 or v_number <> json_length(out_names)) then
-        call _queue_fail('PQ002', 'semaphores', out_names, 'must be an array of 1 to 8 different names of 1 to 100 characters');
+    if out_names is not null
+        and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8
+        or v_number <> json_length(out_names)) then
+        call _queue_fail('PQ002', 'semaphores', out_names,
+            'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     if out_names is not null and coalesce(json_type(json_extract(
-        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')), 'NULL') <> 'NULL' then
+        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')),
+            'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing
@@ -4496,12 +4708,14 @@ end;
 --;
 drop procedure if exists _queue_slot_lock;
 --;
-create procedure _queue_slot_lock(in in_names longtext character set utf8mb4, in in_wait boolean, out out_locked longtext character set utf8mb4)
-    comment 'Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one keeps
-nobody waiting that has it.
+create procedure _queue_slot_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
+    out out_locked longtext character set utf8mb4)
+    comment 'Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever
+waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
-Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held says to the end of the call that some are locked.'
+Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held
+says to the end of the call that some are locked.'
 begin
     declare v_all longtext character set utf8mb4 default in_names;
     declare v_more longtext character set utf8mb4;
@@ -4510,7 +4724,8 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(m.name) into v_more
         from (
-            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            select distinct n.name from json_table(in_names, '$[*]'
+                columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
             limit 1000000000) j
             straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
                 and w.entry <= coalesce((
@@ -4524,7 +4739,8 @@ begin
         from (
             select s.name
             from (
-                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                select distinct n.name from json_table(v_all, '$[*]'
+                    columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
                 limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */) l;
@@ -4534,7 +4750,8 @@ begin
         from (
             select s.name
             from (
-                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                select distinct n.name from json_table(v_all, '$[*]'
+                    columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
                 limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
@@ -4548,10 +4765,13 @@ end;
 -- changes: queue_semaphore_slot
 drop procedure if exists _queue_slot_room;
 --;
-create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_room bigint)
-    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second, or the
-next one where the clock was set back, where there is no room otherwise.
+create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
+    out out_room bigint)
+    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are
+freed, 100 at the most.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that
+nobody holds yet; false: in the last second, or the next one where the clock was set back, where there is no room
+otherwise.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.
@@ -4586,7 +4806,8 @@ begin
     end loop;
     close c;
     if @pyqueue_own then
-        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+            where h.name = in_name;
     else -- whose snapshot may be old
         select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
         where h.name = in_name lock in share mode;
@@ -4594,7 +4815,8 @@ begin
     set out_room = null;
     select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
     if out_room <= 0 and not in_all then
-        -- taken back, not passed over: who takes such a message by its promise does so without the lock of the semaphore
+        -- taken back, not passed over: who takes such a message by its promise does so without the lock of the
+        -- semaphore
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.entry) into v_old
         from (
@@ -4613,10 +4835,11 @@ end;
 -- calls: _queue_slot_room
 drop procedure if exists _queue_slot_lacks;
 --;
-create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
-    out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_all boolean, in in_now bigint, out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Which of some semaphores has no room.
-in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see _queue_slot_room.
+in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see
+_queue_slot_room.
 out_lacks: the first that has none; NULL: all have; empty: another has locked one of them.
 Locks: these semaphores, where in_but is given; what others have locked is left.
 differs: on PostgreSQL it is a part of _queue_slot_next and of _queue_slot_take.'
@@ -4628,7 +4851,8 @@ begin
     declare continue handler for not found begin end;
     set out_lacks = null;
     names: while v_place < json_length(in_names) do
-        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_found = null;
+        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1,
+            v_found = null;
         if v_name <=> in_but then
             iterate names;
         end if;
@@ -4653,14 +4877,16 @@ end;
 -- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
 drop procedure if exists _queue_slot_next;
 --;
-create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint,
-    out out_woken bigint)
-    comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
-line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
-that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_max bigint, in in_now bigint, out out_woken bigint)
+    comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that
+lacks another goes to the line of that, 100 at the most; the others stay where they are.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was
+told that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the
+most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
-Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is out_woken.'
+Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is
+out_woken.'
 begin
     declare v_room, v_entry, v_found, v_there bigint;
     declare v_last bigint default -1;
@@ -4679,13 +4905,15 @@ begin
             where w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
         else
             select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
+            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last
+                order by w.entry limit 1 for update skip locked;
         end if;
         if v_entry is null then
             leave line;
         end if;
         set v_last = v_entry, v_looks = v_looks - 1, v_there = 0;
-        select q.entry, q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_found, v_names, v_waits
+        select q.entry, q.semaphores, q.ready_at is null and q.due_at is null
+            and q.reserved_at is null into v_found, v_names, v_waits
         from delayed_queue q where q.entry = v_entry for update skip locked;
         if v_found is null then
             select count(*) into v_there from delayed_queue q where q.entry = v_entry;
@@ -4698,7 +4926,8 @@ begin
                 update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
                 delete w from queue_semaphore_wait w where w.entry = v_entry;
                 insert into queue_semaphore_slot (entry, name, until)
-                select v_entry, s.name, -in_now from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                select v_entry, s.name, -in_now
+                    from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                     straight_join queue_semaphore s force index (primary) on s.name = j.name
                 on duplicate key update until = -in_now;
                 set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;
@@ -4712,12 +4941,15 @@ end;
 -- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
 drop procedure if exists _queue_slot_wake;
 --;
-create procedure _queue_slot_wake(in in_names longtext character set utf8mb4, in in_locked longtext character set utf8mb4, in in_now bigint,
-    out out_lines longtext character set utf8mb4, out out_done boolean)
-    comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks another, no hold has expired
-and what is read is what is newest. A line is looked at for as many as there is room for.
-in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t there. in_now: the time of the call.
-out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to _queue_slot_next, and nobody was woken.
+create procedure _queue_slot_wake(in in_names longtext character set utf8mb4,
+    in in_locked longtext character set utf8mb4, in in_now bigint, out out_lines longtext character set utf8mb4,
+    out out_done boolean)
+    comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks
+another, no hold has expired and what is read is what is newest. A line is looked at for as many as there is room for.
+in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t
+there. in_now: the time of the call.
+out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to
+_queue_slot_next, and nobody was woken.
 Locks: the messages; what others have locked stays as it is.
 differs: PostgreSQL has _queue_slot_next alone; a statement costs less there.'
 begin
@@ -4726,19 +4958,23 @@ begin
     declare v_room bigint;
     declare v_place, v_odd int default 0;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)), coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
+    select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)),
+        coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
     from (
         select j.name, s.capacity - (
-                select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = s.name) as room,
+                select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                    where h.name = s.name) as room,
             exists (
                 select 1 from queue_semaphore_slot e force index (queue_semaphore_slot_name)
                 where e.name = s.name and e.until between 0 and in_now) as expired
         from (
-            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            select distinct n.name from json_table(in_names, '$[*]'
+                columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
             limit 1000000000) j
             left join queue_semaphore s force index (primary) on s.name = j.name
         where (s.name is null or json_contains(in_locked, json_quote(j.name)))
-            and exists (select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name)
+            and exists (select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = j.name)
         limit 1000000000) l;
     set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
     while out_done and v_place < json_length(v_found) do
@@ -4749,7 +4985,8 @@ begin
             select json_arrayagg(json_array(p.entry, p.name)), coalesce(sum(p.odd), 0) into v_next, v_odd
             from (
                 select q.entry, w.name,
-                    json_length(q.semaphores) > 1 or q.ready_at is not null or q.due_at is not null or q.reserved_at is not null as odd
+                    json_length(q.semaphores) > 1 or q.ready_at is not null or q.due_at is not null
+                    or q.reserved_at is not null as odd
                 from queue_semaphore_wait w force index (queue_semaphore_wait_name)
                     straight_join delayed_queue q force index (primary) on q.entry = w.entry
                 where w.name = v_name order by w.entry limit v_room for update skip locked) p;
@@ -4776,10 +5013,12 @@ end;
 -- changes: queue_semaphore_slot, queue_semaphore_wait
 drop procedure if exists _queue_slot_settle;
 --;
-create procedure _queue_slot_settle(in in_entries longtext character set utf8mb4, in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
-    comment 'Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends holds, or puts in
-what waits. After it a call puts in no key and waits for no message.
-in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL: none.
+create procedure _queue_slot_settle(in in_entries longtext character set utf8mb4,
+    in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
+    comment 'Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call
+that ends holds, or puts in what waits. After it a call puts in no key and waits for no message.
+in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
+none.
 in_wait: see _queue_slot_lock. in_now: the time of the call.
 Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
 begin
@@ -4797,13 +5036,15 @@ begin
     -- of each: whether it is held, is ready, waits
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
-        coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null and q.due_at is null and q.reserved_at is null))
+        coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null
+        and q.due_at is null and q.reserved_at is null))
     into v_list
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         left join delayed_queue q force index (primary) on q.entry = j.entry;
     if v_list is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
+        delete h from json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
             straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
         where not j.held and not (j.ready and h.until < 0);
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -4824,7 +5065,8 @@ begin
         call _queue_slot_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
         if v_woken = 0 or json_length(v_lines) = 1 then
             select json_arrayagg(j.name) into v_lines
-            from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j where j.name <> v_name;
+            from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                where j.name <> v_name;
         end if;
     end while;
 end;
@@ -4832,25 +5074,30 @@ end;
 drop procedure if exists _queue_slot_note;
 --;
 create procedure _queue_slot_note(in in_entry bigint, in in_names longtext character set utf8mb4)
-    comment 'Notes that a message which names semaphores has ended or changed, for _queue_slot_end at the end of the call.
+    comment 'Notes that a message which names semaphores has ended or changed, for _queue_slot_end at the end of the
+call.
 in_entry: the message. in_names: its semaphores, a JSON array; NULL: none, and nothing is noted.
 differs: on PostgreSQL each routine calls _queue_slot_settle at its end.'
 begin
     if in_names is not null then
-        set @pyqueue_slot_entries = json_array_append(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), '$', in_entry + 0),
-            @pyqueue_slot_names = json_merge_preserve(convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4), in_names);
+        set @pyqueue_slot_entries = json_array_append(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), '$',
+            in_entry + 0), @pyqueue_slot_names = json_merge_preserve(convert(coalesce(@pyqueue_slot_names,
+            '[]') using utf8mb4), in_names);
     end if;
 end;
 --;
 drop procedure if exists _queue_slot_hand_over;
 --;
-create procedure _queue_slot_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_done boolean)
-    comment 'Gives the slot of a message that has gone to who is next in the line of its one semaphore. The number of slots that are taken stays, so it
-is enough to share the lock of the semaphore, and who gives a slot on doesn''t wait for others that do.
+create procedure _queue_slot_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint,
+    out out_done boolean)
+    comment 'Gives the slot of a message that has gone to who is next in the line of its one semaphore. The number of
+slots that are taken stays, so it is enough to share the lock of the semaphore, and who gives a slot on doesn''t wait
+for others that do.
 in_entry: the message. in_name: the semaphore. in_now: the time of the call.
-out_done: false where that is not enough: it is still there, or has no slot, nobody waits, or who is next lacks another, or the capacity is less
-than what is taken: then _queue_slot_settle does it.
-Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is passed over.
+out_done: false where that is not enough: it is still there, or has no slot, nobody waits, or who is next lacks another,
+or the capacity is less than what is taken: then _queue_slot_settle does it.
+Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is
+passed over.
 differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
 hand: begin
     declare v_there, v_slot, v_capacity, v_taken, v_last, v_next bigint;
@@ -4869,7 +5116,8 @@ hand: begin
     -- who counts the slots has it alone
     select s.capacity into v_capacity from queue_semaphore s
     where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name;
     if v_taken <= v_capacity then
         select h.entry into v_slot from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name for update;
     end if;
@@ -4882,7 +5130,8 @@ hand: begin
         elseif v_waits then
             update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_next;
             delete w from queue_semaphore_wait w where w.entry = v_next;
-            insert into queue_semaphore_slot (entry, name, until) values (v_next, in_name, -in_now) on duplicate key update until = -in_now;
+            insert into queue_semaphore_slot (entry, name, until) values (v_next, in_name, -in_now)
+                on duplicate key update until = -in_now;
             delete h from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name;
             set out_done = true;
         else
@@ -4908,7 +5157,8 @@ begin
     set @pyqueue_slot_entries = null, @pyqueue_slot_names = null;
     call queue_now(v_now);
     if @pyqueue_own and @pyqueue_slot_held is null and json_length(v_entries) = 1 and json_length(v_names) = 1 then
-        call _queue_slot_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')), v_now, v_done);
+        call _queue_slot_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')), v_now,
+            v_done);
     end if;
     if not v_done then
         call _queue_slot_settle(v_entries, v_names, @pyqueue_slot_held is null, v_now);
@@ -4919,9 +5169,11 @@ end;
 -- calls: _queue_slot_next
 drop procedure if exists _queue_slot_look;
 --;
-create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint, out out_woken bigint)
-    comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little ready.
+create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint,
+    out out_woken bigint)
+    comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or
+whoever was told that there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little
+ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
@@ -5005,10 +5257,12 @@ end;
 drop procedure if exists _queue_line_up;
 --;
 create procedure _queue_line_up(in in_entry bigint)
-    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
-is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_slot_settle wakes
+those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
+knows.
 in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
-Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the end of the call.'
+Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the
+end of the call.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_names longtext character set utf8mb4;
@@ -5016,11 +5270,13 @@ begin
     declare v_marked int;
     declare continue handler for not found begin end;
     select q.p_kind, q.semaphores, q.due_at is not null into v_kind, v_names, v_due from delayed_queue q
-    where q.entry = in_entry and q.semaphores is not null and q.source_kind is null and q.reserved_at is null for update;
+    where q.entry = in_entry and q.semaphores is not null and q.source_kind is null
+        and q.reserved_at is null for update;
     if v_kind is not null then
         if not v_due then
             update delayed_queue q set q.ready_rank = null, q.ready_at = null where q.entry = in_entry;
-            insert into queue_semaphore_wait (entry, name, p_kind) values (in_entry, json_unquote(json_extract(v_names, '$[0]')), v_kind)
+            insert into queue_semaphore_wait (entry, name, p_kind)
+                values (in_entry, json_unquote(json_extract(v_names, '$[0]')), v_kind)
             on duplicate key update entry = in_entry;
         end if;
         select count(*) into v_marked from queue_kind k where k.p_kind = v_kind and k.semaphores;
@@ -5035,7 +5291,8 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_follow_slots;
 --;
-create procedure _queue_follow_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_names longtext character set utf8mb4)
+create procedure _queue_follow_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_names longtext character set utf8mb4)
     comment 'A new entry names the semaphores that the old one did, and waits for them.
 in_kind, in_key: the new one. in_names: the semaphores, a JSON array.
 differs: on PostgreSQL it is a part of _queue_follow.'
@@ -5049,9 +5306,11 @@ end;
 -- changes: queue_semaphore_slot
 drop procedure if exists _queue_slot_promised;
 --;
-create procedure _queue_slot_promised(in in_entries longtext character set utf8mb4, in in_until bigint, out out_done boolean)
-    comment 'Messages that have all their slots promised are taken with these: nothing is given or freed, so no semaphore needs to be locked, and nobody waits
-for anybody. Who wants a slot that was promised takes the promise back, see _queue_slot_room.
+create procedure _queue_slot_promised(in in_entries longtext character set utf8mb4, in in_until bigint,
+    out out_done boolean)
+    comment 'Messages that have all their slots promised are taken with these: nothing is given or freed, so no
+semaphore needs to be locked, and nobody waits for anybody. Who wants a slot that was promised takes the promise back,
+see _queue_slot_room.
 in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
 out_done: false: not all have; then _queue_slot_take sees to all of them.
 Locks: the slots.
@@ -5072,9 +5331,11 @@ end;
 -- changes: queue_semaphore_slot
 drop procedure if exists _queue_slot_promised_one;
 --;
-create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint, out out_done boolean)
+create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint,
+    out out_done boolean)
     comment '_queue_slot_promised for one message, without a word on its row.
-in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the time of the call.
+in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the
+time of the call.
 out_done: false: not all are promised, and nothing was taken.
 Locks: the slots.
 differs: see _queue_slot_promised.'
@@ -5088,15 +5349,18 @@ end;
 --;
 drop procedure if exists _queue_slot_take;
 --;
-create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint, in in_first boolean, in in_now bigint,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_passed longtext character set utf8mb4)
-    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
-lacks any goes to wait in line, with none.
-in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when the holds end. in_first: whether the call has
-locked no semaphore before. in_now: the time of the call.
-out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired holds went to wait.
+create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_until bigint, in in_first boolean, in in_now bigint, out out_entries longtext character set utf8mb4,
+    out out_number int, out out_expired int, out out_passed longtext character set utf8mb4)
+    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of
+its semaphores; one that lacks any goes to wait in line, with none.
+in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when
+the holds end. in_first: whether the call has locked no semaphore before. in_now: the time of the call.
+out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired
+holds went to wait.
 out_passed: those that are left as they are, and that to take more finds again, a JSON array.
-Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the first time, what others have locked is left.
+Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the
+first time, what others have locked is left.
 differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
 slots: begin
     declare v_entry bigint;
@@ -5116,8 +5380,9 @@ slots: begin
             leave slots;
         end if;
     end if;
-    set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]', v_all = coalesce(@pyqueue_slot_names, '[]'),
-        v_left = coalesce(@pyqueue_slot_entries, '[]'), @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
+    set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]',
+        v_all = coalesce(@pyqueue_slot_names, '[]'), v_left = coalesce(@pyqueue_slot_entries, '[]'),
+        @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
     open c;
     names: loop
         fetch c into v_entry, v_names, v_held;
@@ -5148,14 +5413,18 @@ slots: begin
         end if;
         if v_lacks is null then
             insert into queue_semaphore_slot (entry, name, until)
-            select v_entry, s.name, in_until from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            select v_entry, s.name, in_until
+                from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
-            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0), out_number = out_number + 1;
+            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0),
+                out_number = out_number + 1;
         elseif v_lacks = '' then
             set out_passed = json_array_append(out_passed, '$', v_entry + 0);
         else
-            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null, q.reserved_by = null where q.entry = v_entry;
-            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind) on duplicate key update name = v_lacks;
+            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null,
+                q.reserved_by = null where q.entry = v_entry;
+            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind)
+                on duplicate key update name = v_lacks;
             set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
         end if;
     end loop;
@@ -5168,11 +5437,14 @@ end;
 -- calls: _queue_end_undeliverable, _queue_misfit, _queue_slot_look, _queue_slot_take, _queue_take, _queue_take_where
 drop procedure if exists _queue_take_slotted;
 --;
-create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
-    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
-or goes to wait in line, and others are looked for.
-in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and the result are those of _queue_take_deliverable.
+create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
+    in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
+    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int)
+    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with
+a slot of each of its semaphores, or goes to wait in line, and others are looked for.
+in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and
+the result are those of _queue_take_deliverable.
 Locks: the semaphores besides, see _queue_slot_take.
 differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
@@ -5195,14 +5467,16 @@ begin
             select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry
-                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                from json_table(coalesce(v_entries, '[]'), '$[*]'
+                    columns (place for ordinality, entry bigint path '$')) j
                     left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o
                         on o.entry = j.entry
                     left join json_table(v_passed, '$[*]' columns (entry bigint path '$')) p on p.entry = j.entry
                 where o.entry is null and p.entry is null order by j.place limit v_left) n;
         end if;
         if v_ends > 0 then -- those that name semaphores are among them
-            select count(*) into v_ends from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            select count(*) into v_ends
+                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry
             where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
         end if;
@@ -5235,7 +5509,8 @@ begin
             call _queue_slot_take(v_entries, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_entries, v_number,
                 v_expired, v_left_out);
             set out_number = out_number + v_number, out_expired = out_expired + v_expired,
-                out_entries = if(v_entries is null, out_entries, json_merge_preserve(coalesce(out_entries, '[]'), v_entries)),
+                out_entries = if(v_entries is null, out_entries,
+                json_merge_preserve(coalesce(out_entries, '[]'), v_entries)),
                 v_passed = json_merge_preserve(v_passed, v_left_out);
         elseif v_entries is null then
             if not v_looked then
@@ -5253,10 +5528,12 @@ end;
 -- changes: delayed_queue, queue_semaphore_slot
 drop procedure if exists _queue_extend_slotted;
 --;
-create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double, in in_now bigint, inout out_outcomes longtext character set ascii)
-    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
-where there is room again, and otherwise not; its ack still counts.
-in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see queue_extend. in_now: the time of the call.
+create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double,
+    in in_now bigint, inout out_outcomes longtext character set ascii)
+    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given
+to others, is extended where there is room again, and otherwise not; its ack still counts.
+in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see
+queue_extend. in_now: the time of the call.
 out_outcomes: a letter a receipt, of which those that were extended become e.
 Locks: the semaphores of which one has no slot any more.
 differs: PostgreSQL''s is given the receipts, taken apart.'
@@ -5269,7 +5546,8 @@ begin
     declare v_held, v_done boolean default false;
     declare c cursor for
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
-            select json_arrayagg(m.name) from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
+            select json_arrayagg(m.name)
+                from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
             where q.source_kind is null and in_seconds > 0 and not exists (
                 select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
@@ -5304,7 +5582,8 @@ begin
             update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
             update queue_semaphore_slot h set h.until = v_until where h.entry = v_entry;
             insert into queue_semaphore_slot (entry, name, until)
-            select v_entry, s.name, v_until from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            select v_entry, s.name, v_until
+                from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
             set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
             call _queue_slot_note(v_entry, if(in_seconds = 0, v_names, null));
@@ -5338,11 +5617,14 @@ begin
         if not exists (select 1 from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
             insert into queue_semaphore_slot (entry, name, until)
             select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null and q.reserved_at is not null
+            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
+                and q.reserved_at is not null
                 and q.scheduled_at > v_now;
         end if;
-        insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
-        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
+        insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
+            on duplicate key update capacity = in_capacity;
+        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any
+        -- more is taken back
         select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
         where h.name = in_name lock in share mode;
         if v_more > 0 then
@@ -5359,19 +5641,19 @@ begin
     call _queue_slot_settle(null, json_array(in_name), false, v_now);
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_semaphore, _queue_undo
+-- calls: _queue_semaphore
 drop procedure if exists queue_semaphore;
 --;
 create procedure queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
-    comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a push, may be
-held at once, of whatever kinds. A message holds a slot of each that it names from its reserve until its ack, nack or
-move, or until its hold expires or its worker is reaped. A message that can''t have all of them waits in line, outside
-of the ready line, in state waiting. It has none while it waits, so two can''t block one another. When slots get free,
-those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits on. It can wait
-without an end where others always take what it lacks. It is woken in the transaction that ends the hold, or that
-gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever wants one of
-its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack of that hold still
-counts; a late queue_extend is lost unless there is room.
+    comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a
+push, may be held at once, of whatever kinds. A message holds a slot of each that it names from its reserve until its
+ack, nack or move, or until its hold expires or its worker is reaped. A message that can''t have all of them waits in
+line, outside of the ready line, in state waiting. It has none while it waits, so two can''t block one another. When
+slots get free, those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits on.
+It can wait without an end where others always take what it lacks. It is woken in the transaction that ends the hold, or
+that gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever wants one
+of its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late
+ack of that hold still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters.
 in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing more is delivered
 until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn''t
@@ -5381,29 +5663,29 @@ Errors: PQ001 for name and capacity.
 Locks: the semaphore. All who take or give a slot of it wait for one another''s transactions: keep those short.
 Where the idea comes from: Chapman''s semaphores.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_semaphore(in_name, in_capacity);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_name as name, in_capacity as capacity;
 end;
 --;
 drop procedure if exists _queue_limited_until;
 --;
-create procedure _queue_limited_until(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint, out out_until bigint)
+create procedure _queue_limited_until(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6),
+    in in_now bigint, out out_until bigint)
     comment 'Until when the limits of a kind let nothing be taken, for those that wait.
-in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call.
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
+call.
 Result: when there is a token again; while all places are taken, when one of their holds ends. NULL: there is room.
-differs: no time is answered within a second for events that were left out: nobody is told anything here, and who waits looks on. The tokens that a
-session has aren''t looked at: who waits isn''t who takes.'
+differs: no time is answered within a second for events that were left out: nobody is told anything here, and who waits
+looks on. The tokens that a session has aren''t looked at: who waits isn''t who takes.'
 begin
     declare v_held, v_end bigint;
     set out_until = null;
@@ -5434,8 +5716,9 @@ end;
 drop procedure if exists _queue_define_limits;
 --;
 create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the first limit is
-set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins with one token.
+    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is
+held when the first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A
+rate begins with one token.
 in_kind: the kind, whose settings are there. in_options: those of queue_define.
 Errors: PQ002.
 Locks: the rows of the limits that change: it waits for reserves of the kind that are under way.
@@ -5456,11 +5739,13 @@ begin
                 insert into queue_place (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null and q.scheduled_at > v_now;
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null
+                    and q.scheduled_at > v_now;
                 -- a hold that has expired has none, so that it can't be extended
                 /*M!100600 set statement sql_safe_updates = 0 for */
                 update delayed_queue q force index (delayed_queue_ready) set q.reserved_by = null
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null and q.scheduled_at <= v_now;
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null
+                    and q.scheduled_at <= v_now;
             end if;
             insert into queue_place (p_kind, slot)
             select in_kind, n.slot
@@ -5484,13 +5769,15 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_slots_free;
 --;
-create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii, in in_now bigint,
-    out out_slots longtext character set ascii)
-    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired gives up its place here for good: without
-reserved_by it can''t be extended any more, though an ack of it still counts.
+create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
+    in in_now bigint, out out_slots longtext character set ascii)
+    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired
+gives up its place here for good: without reserved_by it can''t be extended any more, though an ack of it still counts.
 in_kind: the kind. in_slots: the places. in_now: the time of the call.
-Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began counts as taken.
-Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts as taken.
+Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began
+counts as taken.
+Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts
+as taken.
 differs: here it locks the places, and answers no numbers.'
 begin
     declare v_locked longtext character set utf8mb4;
@@ -5506,7 +5793,8 @@ begin
     set v_locked = coalesce(v_locked, '[]');
     -- without a lock first: it would be taken on what others hold
     select count(*) into v_number
-    from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    from json_table(v_locked, '$[*]'
+        columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
         straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
     where q.scheduled_at <= in_now and q.reserved_by is not null;
     if v_number > 0 then
@@ -5514,7 +5802,8 @@ begin
         select json_arrayagg(d.entry) into v_expired
         from (
             select q.entry
-            from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+            from json_table(v_locked, '$[*]'
+                columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
             order by q.entry for update /*!80000 of q */ skip locked) d;
@@ -5525,35 +5814,38 @@ begin
     end if;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(r.slot) into out_slots
-    from json_table(v_locked, '$[*]' columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    from json_table(v_locked, '$[*]'
+        columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
         or exists (
             select s.slot from queue_place s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
         and not exists (
             select q.entry from delayed_queue q
-            where q.entry = r.entry and q.secret = unhex(r.secret) and (q.scheduled_at > in_now or q.reserved_by is not null));
+            where q.entry = r.entry and q.secret = unhex(r.secret)
+                and (q.scheduled_at > in_now or q.reserved_by is not null));
 end;
 --;
 -- calls: _queue_slots_free
 -- changes: queue_place
 drop procedure if exists _queue_slots;
 --;
-create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int, in in_now bigint,
-    out out_slots longtext character set ascii)
+create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int,
+    in in_now bigint, out out_slots longtext character set ascii)
     comment 'Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the time of the call.
+in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+time of the call.
 Result: a JSON array, of as many as there are.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody gets one before fewer are
-taken; those above it that are free are removed.
+While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+gets one before fewer are taken; those above it that are free are removed.
 Locks: the places; what others have locked counts as taken. As _queue_slots_free.
 differs: no numbers of claims.'
 begin
     declare v_low, v_wrap, v_high, v_want, v_last, v_all int;
     declare v_found, v_free longtext character set ascii;
     declare v_over boolean default false;
-    set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1, v_high = 2147483647,
-        v_want = in_max, out_slots = '[]';
+    set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
+        v_high = 2147483647, v_want = in_max, out_slots = '[]';
     select coalesce(max(s.slot), 0) > in_most into v_over from queue_place s where s.p_kind = in_kind;
     if v_over then
         set v_low = 1, v_want = 2147483647;
@@ -5571,8 +5863,8 @@ begin
             order by s.slot limit v_all) d;
         if v_found is not null then
             call _queue_slots_free(in_kind, v_found, in_now, v_free);
-            set out_slots = if(v_free is null, out_slots, if(out_slots = '[]', v_free, json_merge_preserve(out_slots, v_free))),
-                v_low = v_last + 1;
+            set out_slots = if(v_free is null, out_slots,
+                if(out_slots = '[]', v_free, json_merge_preserve(out_slots, v_free))), v_low = v_last + 1;
         elseif v_high > v_wrap and v_wrap > 0 and not v_over then
             set v_low = 1, v_high = v_wrap;
         else
@@ -5603,8 +5895,8 @@ drop procedure if exists _queue_claim;
 create procedure _queue_claim(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
     in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
     comment 'Puts deliveries in places.
-in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer. in_seed: what their
-secrets are made of, see _queue_hold.
+in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
+in_seed: what their secrets are made of, see _queue_hold.
 Locks: none but the places, which are locked.
 differs: PostgreSQL appends to queue_claim.'
 begin
@@ -5612,7 +5904,8 @@ begin
     declare v_slot int default json_extract(in_slots, '$[0]');
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if v_number = 1 then
-        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32)) where s.p_kind = in_kind and s.slot = v_slot;
+        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
+            where s.p_kind = in_kind and s.slot = v_slot;
     else
         /*M!100600 set statement sql_safe_updates = 0 for */
         update (
@@ -5660,7 +5953,8 @@ begin
         if v_part is not null then
             set v_spent = greatest(v_spent, v_now - greatest(1000000000, 1.5 * v_step));
             set v_taken = least(floor((v_now - v_spent) / v_step), in_need - out_got);
-            update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken) where b.p_kind = in_kind and b.part = v_part;
+            update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken)
+                where b.p_kind = in_kind and b.part = v_part;
             set out_got = out_got + v_taken, out_part = v_part, v_low = v_part + 1;
             if out_got >= in_need then
                 leave parts;
@@ -5676,14 +5970,17 @@ end;
 -- calls: _queue_lease, _queue_permit_used, _queue_slots
 drop procedure if exists _queue_permit;
 --;
-create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint,
-    inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint, out out_part int)
+create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6),
+    in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint,
+    out out_part int)
     comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
-in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call. out_max: how many are
-wanted; answers how many may be taken. out_slots: the places for them. out_tokens: how many tokens were taken, from out_part of the bucket.
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
+call. out_max: how many are wanted; answers how many may be taken. out_slots: the places for them. out_tokens: how many
+tokens were taken, from out_part of the bucket.
 Locks: as _queue_lease and _queue_slots.
 @pyqueue_places, by kind, as in @pyqueue_cursors: the place that the session had last, which is free once it has acked.
-differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down any number of them.'
+differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down
+any number of them.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_places, v_path);
@@ -5709,15 +6006,16 @@ drop procedure if exists _queue_permit_used;
 create procedure _queue_permit_used(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_number int,
     in in_tokens bigint, in in_part int)
     comment 'Gives back the tokens that were not used.
-in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered. in_tokens: how many tokens _queue_permit
-took for them, in_part: from which part.
+in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered. in_tokens: how many tokens
+_queue_permit took for them, in_part: from which part.
 Locks: a part of the bucket that is locked already.
 differs: on PostgreSQL it puts the deliveries in their places, too.'
 begin
     if in_tokens > coalesce(in_number, 0) then
         update queue_bucket b
         set b.spent_at = b.spent_at
-            - round(1000000000 * least(greatest(floor(in_rate), 1), 16) / in_rate * (in_tokens - coalesce(in_number, 0)))
+            - round(1000000000 * least(greatest(floor(in_rate), 1),
+                16) / in_rate * (in_tokens - coalesce(in_number, 0)))
         where b.p_kind = in_kind and b.part = in_part;
     end if;
 end;
@@ -5725,15 +6023,18 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_route;
 --;
-create procedure _queue_route(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_route longtext character set utf8mb4)
+create procedure _queue_route(in in_options longtext character set utf8mb4,
+    in in_message longtext character set utf8mb4, out out_route longtext character set utf8mb4)
     comment 'The route of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no
+batch.
 Result: the kinds it goes to, an array; NULL: none.
 Errors: PQ002.
 differs: the result is out_route.'
 begin
     declare v_bad int default 0;
-    set out_route = json_extract(if(json_contains_path(in_message, 'one', '$.route'), in_message, in_options), '$.route');
+    set out_route = json_extract(if(json_contains_path(in_message, 'one', '$.route'), in_message, in_options),
+        '$.route');
     if json_type(out_route) = 'NULL' then
         set out_route = null;
     elseif json_type(out_route) = 'ARRAY' then
@@ -5750,7 +6051,8 @@ end;
 -- changes: delayed_queue, queue_group_member
 drop procedure if exists _queue_follow;
 --;
-create procedure _queue_follow(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_route longtext character set utf8mb4, in in_member bigint)
+create procedure _queue_follow(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_route longtext character set utf8mb4, in in_member bigint)
     comment 'A new entry goes the way of the old one: has its route, and is the member that it was.
 in_kind, in_key: the new one. in_route, in_member: those of the old one.
 differs: a row can''t be a parameter here.'
@@ -5776,7 +6078,8 @@ finishing: begin
     declare v_priority smallint;
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
-    select g.closed, g.on_dead = 'fail', g.expected, g.then_kind, g.fail_kind, g.then_key, g.then_payload, g.then_priority, g.then_delay
+    select g.closed, g.on_dead = 'fail', g.expected, g.then_kind, g.fail_kind, g.then_key, g.then_payload,
+        g.then_priority, g.then_delay
     into v_closed, v_fails, v_expected, v_kind, v_fail_kind, v_key, v_payload, v_priority, v_delay
     from queue_group g where g.group_name = in_group and g.finished_at is null for update;
     if v_closed is null then
@@ -5790,21 +6093,25 @@ finishing: begin
         update queue_group g set g.turn = g.turn + 1 where g.group_name = in_group;
         leave finishing;
     end if;
-    update queue_group g set g.finished_at = in_now, g.failed = v_failed, g.forget_at = in_now + g.keep_seconds * 1000000
+    update queue_group g set g.finished_at = in_now, g.failed = v_failed,
+        g.forget_at = in_now + g.keep_seconds * 1000000
     where g.group_name = in_group;
     delete s from queue_group_slot s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
-            if(r.result is null, '{}', concat('{"result": ', r.result, '}')), if(r.error is null, '{}', json_object('error', r.error))))
+            if(r.result is null, '{}', concat('{"result": ', r.result, '}')),
+            if(r.error is null, '{}', json_object('error', r.error))))
         into v_results
         from (
             select m.p_kind, m.p_key, m.outcome, m.result, m.error
             from queue_group_member m force index (queue_group_member_group)
             where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
-        set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'), concat('{"results": ', coalesce(v_results, '[]'), '}'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null, 'replace', v_at, v_outcome);
+        set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'),
+            concat('{"results": ', coalesce(v_results, '[]'), '}'));
+        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
+            'replace', v_at, v_outcome);
         if v_outcome in ('created', 'replaced') then
             call _queue_index(null, v_kind, v_key);
         end if;
@@ -5816,8 +6123,8 @@ end;
 drop procedure if exists _queue_group_note;
 --;
 create procedure _queue_group_note(in in_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Notes that a group has to be looked at once this transaction has ended, where its snapshot can''t see who else has ended a member, or
-closed the group: see _queue_groups_due.
+    comment 'Notes that a group has to be looked at once this transaction has ended, where its snapshot can''t see who
+else has ended a member, or closed the group: see _queue_groups_due.
 in_group: the group.
 Locks: none.
 differs: in each transaction of the caller''s, whose level nobody can read.'
@@ -5833,8 +6140,8 @@ end;
 drop procedure if exists _queue_groups_due;
 --;
 create procedure _queue_groups_due(in in_now bigint, out out_looked bigint)
-    comment 'Finishes groups whose last members ended in transactions that couldn''t see one another: what whoever reserves, polls, beats, reaps or prunes does by
-the way.
+    comment 'Finishes groups whose last members ended in transactions that couldn''t see one another: what whoever
+reserves, polls, beats, reaps or prunes does by the way.
 in_now: the time of the call.
 Result: how many notes went.
 Locks: the groups that finish, what others have locked is left; then as _queue_group_check.
@@ -5853,7 +6160,8 @@ begin
         set v_found = null, v_finished_at = null;
         -- what this transaction can see; what comes meanwhile is for the next
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d where d.group_name = v_group;
+        select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d
+            where d.group_name = v_group;
         set v_open = 0;
         if not @pyqueue_own then -- a lock would last as long as the caller's transaction
             select count(*) into v_open
@@ -5862,7 +6170,8 @@ begin
                 where m.group_name = v_group and m.done_at is null limit 1) o;
         end if;
         if v_open = 0 then
-            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_group for update skip locked;
+            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
+                where g.group_name = v_group for update skip locked;
         end if;
         select count(*) into v_there from queue_group g where g.group_name = v_group;
         if v_found is not null or v_there = 0 then
@@ -5890,16 +6199,17 @@ begin
 end;
 --;
 -- calls: _queue_group_check, _queue_group_note
--- changes: queue_group_member
+-- changes: queue_group_member, queue_group_slot
 drop procedure if exists _queue_members_end;
 --;
-create procedure _queue_members_end(in in_members longtext character set utf8mb4, in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_members_end(in in_members longtext character set utf8mb4,
+    in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
     comment 'Members of groups are done; the last one of a group has it finish.
-in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
-of them, NULL: none. in_now: the time of the call.
+in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
+in_result: of each of them, NULL: none. in_now: the time of the call.
 A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
-_queue_group_check, in the order of the groups'' names.
+Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the
+first. Then as _queue_group_check, in the order of the groups'' names.
 differs: in_members is a JSON array.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -5936,7 +6246,8 @@ begin
     /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_members, '$[*]' columns (member bigint path '$')) j
         straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
-    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result, m.error = if(in_outcome = 'dead', m.error, null);
+    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result,
+        m.error = if(in_outcome = 'dead', m.error, null);
     open n;
     notes: loop
         begin
@@ -5968,14 +6279,16 @@ end;
 -- changes: queue_group_member
 drop procedure if exists _queue_members_dead;
 --;
-create procedure _queue_members_dead(in in_member bigint, in in_letter bigint, in in_error longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_members_dead(in in_member bigint, in in_letter bigint,
+    in in_error longtext character set utf8mb4, in in_now bigint)
     comment 'A member of a group has died: what that means for a group is its option on_dead.
 in_member, in_letter: the member, and the entry of its dead letter. in_error: why. in_now: the time of the call.
 Locks: as _queue_members_end.
 differs: one member, as _queue_bury.'
 begin
     declare v_ends int;
-    update queue_group_member m set m.entry = in_letter, m.error = in_error where m.member = in_member and m.done_at is null;
+    update queue_group_member m set m.entry = in_letter, m.error = in_error
+        where m.member = in_member and m.done_at is null;
     select count(*) into v_ends from queue_group_member m join queue_group g on g.group_name = m.group_name
     where m.member = in_member and m.done_at is null and g.on_dead <> 'wait';
     if v_ends > 0 then
@@ -5991,8 +6304,8 @@ create procedure _queue_enrol(in in_list longtext character set utf8mb4)
     comment 'Makes messages members of groups.
 in_list: a JSON array of arrays: a group, and the entry of a message, just put in; NULL: none.
 Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
-Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one that is
-finishing.
+Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one
+that is finishing.
 differs: one list in place of two arrays.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -6000,7 +6313,8 @@ begin
     declare v_finished_at bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) j order by j.name;
+        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) j
+            order by j.name;
     declare continue handler for not found set v_done = true;
     set in_list = coalesce(in_list, '[]');
     open c;
@@ -6010,7 +6324,8 @@ begin
             leave names;
         end if;
         set v_found = null;
-        select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_name lock in share mode;
+        select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
+            where g.group_name = v_name lock in share mode;
         set v_done = false;
         if v_found is null then
             call _queue_fail('PQ002', 'group', v_name, 'must be there: queue_group makes it');
@@ -6033,9 +6348,11 @@ end;
 --     _queue_fail, _queue_integer, _queue_number, _queue_text
 drop procedure if exists _queue_group_options;
 --;
-create procedure _queue_group_options(in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_close boolean, out out_members bigint,
-    out out_on_dead longtext character set utf8mb4, out out_fail_kind longtext character set utf8mb4, out out_key longtext character set utf8mb4, out out_priority bigint, out out_delay_seconds decimal(30,6),
-    out out_keep_seconds decimal(30,6))
+create procedure _queue_group_options(in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    out out_close boolean, out out_members bigint, out out_on_dead longtext character set utf8mb4,
+    out out_fail_kind longtext character set utf8mb4, out out_key longtext character set utf8mb4,
+    out out_priority bigint, out out_delay_seconds decimal(30,6), out out_keep_seconds decimal(30,6))
     comment 'Refuses what queue_group doesn''t know.
 in_then_kind, in_then_payload, in_options: those of queue_group.
 Errors: PQ001, PQ002, PQ003.
@@ -6051,7 +6368,8 @@ begin
         end if;
     end if;
     if in_options is not null then
-        call _queue_check_options(in_options, 'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
+        call _queue_check_options(in_options, 'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds',
+            'options');
         call _queue_boolean(in_options, 'close', out_close);
         call _queue_integer(in_options, 'members', 0, 1000000000, out_members);
         call _queue_text(in_options, 'on_dead', out_on_dead);
@@ -6077,8 +6395,9 @@ end;
 drop procedure if exists _queue_prune_groups;
 --;
 create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has gone without an ack,
-and finishes those where nobody saw that all is done: those first that it has not looked at for longest.
+    comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose
+message has gone without an ack, and finishes those where nobody saw that all is done: those first that it has not
+looked at for longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
 Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.
@@ -6135,8 +6454,10 @@ begin
             where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(m.member) into v_gone
-        from queue_group_member m force index (queue_group_member_group) left join delayed_queue q force index (primary) on q.entry = m.entry
-        where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null and q.entry is null;
+        from queue_group_member m force index (queue_group_member_group)
+            left join delayed_queue q force index (primary) on q.entry = m.entry
+        where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null
+            and q.entry is null;
         if v_gone is not null then
             call _queue_members_end(v_gone, 'gone', null, in_now);
         end if;
@@ -6149,7 +6470,8 @@ begin
         set v_locked = null;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
         if v_locked is not null then
-            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0 else v_last end
+            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0
+                else v_last end
             where g.group_name = v_name;
         end if;
         set v_left = v_left - greatest(v_rows, 1), v_done = false;
@@ -6162,8 +6484,8 @@ end;
 -- changes: queue_group, queue_group_slot
 drop procedure if exists _queue_group;
 --;
-create procedure _queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure _queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'queue_group without its transaction and its result.
 in_group, in_then_kind, in_then_payload, in_options, the errors and the locks: those of queue_group.
 differs: on PostgreSQL it is a part of queue_group.'
@@ -6177,14 +6499,16 @@ begin
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_group, 100, 'group');
-    call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind, v_key, v_priority,
-        v_delay, v_keep);
+    call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind,
+        v_key, v_priority, v_delay, v_keep);
     if in_then_kind is not null then
-        insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
+        insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
+            closed, keep_seconds, created_at)
         values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
         on duplicate key update group_name = queue_group.group_name;
     end if;
-    select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = in_group for update;
+    select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
+        where g.group_name = in_group for update;
     if v_found is null then
         call _queue_check_kind(in_then_kind, 95, 'then_kind');
     elseif v_finished_at is null then
@@ -6197,11 +6521,12 @@ begin
             order by 2;
         end if;
         update queue_group g
-        set g.then_kind = coalesce(in_then_kind, g.then_kind), g.then_payload = coalesce(in_then_payload, g.then_payload),
-            g.then_key = coalesce(v_key, g.then_key), g.on_dead = coalesce(v_on_dead, g.on_dead),
-            g.then_priority = coalesce(v_priority, g.then_priority), g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
-            g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
-            g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
+        set g.then_kind = coalesce(in_then_kind, g.then_kind),
+            g.then_payload = coalesce(in_then_payload, g.then_payload), g.then_key = coalesce(v_key, g.then_key),
+            g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
+            g.then_delay = coalesce(v_delay * 1000000, g.then_delay), g.fail_kind = coalesce(v_fail_kind, g.fail_kind),
+            g.expected = coalesce(v_expected, g.expected), g.closed = g.closed
+            or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
         where g.group_name = in_group;
         if v_on_dead <> 'wait' then -- of those that have died, too
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -6217,14 +6542,14 @@ begin
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_group, _queue_undo
+-- calls: _queue_group
 drop procedure if exists queue_group;
 --;
-create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
-    comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one more
-message, once: the continuation. Messages become members by option group of a push. A member is done when it is acked,
-or at the end of its route.
+create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one
+more message, once: the continuation. Messages become members by option group of a push. A member is done when it is
+acked, or at the end of its route.
 in_group: its name, 1 to 100 characters.
 in_then_kind: the kind of the continuation, 1 to 95 characters; NULL: as it was.
 in_then_payload: a JSON object; NULL: as it was, at first {}. The results are put into it as results: an array, in the
@@ -6260,19 +6585,17 @@ that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps
 queue_wait and queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
             select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
 end;
 --;
 -- calls: _queue_check_kind, _queue_fail
@@ -6280,7 +6603,8 @@ drop procedure if exists _queue_check_topic;
 --;
 create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
-in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching takes long.
+in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching
+takes long.
 Errors: PQ001.'
 begin
     call _queue_check_kind(in_topic, 255, in_name);
@@ -6299,8 +6623,8 @@ end;
 drop procedure if exists _queue_subscribed;
 --;
 create procedure _queue_subscribed(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
-    comment 'The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the first wildcard
-are those the topic begins with, and whose last word is a wildcard or that of the topic.
+    comment 'The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words
+before the first wildcard are those the topic begins with, and whose last word is a wildcard or that of the topic.
 in_topic: the topic, checked.
 Result: the kinds, in their order, each once.
 Locks: none.
@@ -6332,9 +6656,12 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_publish;
 --;
-create procedure _queue_publish(in in_list longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint, out out_answer longtext character set utf8mb4)
+create procedure _queue_publish(in in_list longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_answer longtext character set utf8mb4)
     comment 'queue_publish without its transaction and its checks.
-in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of queue_publish.
+in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of
+queue_publish.
 out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
 differs: on PostgreSQL it is a part of queue_publish, and _queue_publish_onto.'
 begin
@@ -6348,20 +6675,25 @@ begin
     declare v_remembers, v_done boolean default false;
     declare c cursor for
         select j.entry, j.p_kind, in_now - nullif(k.dedup_seconds, 0) * 1000000
-        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+        from json_table(in_list, '$[*]'
+            columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
             left join queue_kind k on k.p_kind = j.p_kind
         order by j.place;
-    call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
-    call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    call _queue_check_options(in_options,
+        'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
+    call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate);
     select count(*) > 0 into v_remembers
     from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
         straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
     if v_on_duplicate = 'ignore' and not v_remembers then
-        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially, created_at,
-            attempts, max_attempts, ready_rank, ready_at, due_at)
-        select j.entry, j.p_kind, in_key, in_payload, v_headers, v_priority, v_at, v_at, in_now, v_attempts, v_max_attempts,
-            if(v_at <= in_now, -v_priority, null), if(v_at <= in_now, v_at, null), if(v_at > in_now, v_at, null)
-        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        select j.entry, j.p_kind, in_key, in_payload, v_headers, v_priority, v_at, v_at, in_now, v_attempts,
+            v_max_attempts, if(v_at <= in_now, -v_priority, null), if(v_at <= in_now, v_at, null),
+            if(v_at > in_now, v_at, null)
+        from json_table(in_list, '$[*]'
+            columns (entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
         where q.entry is null or @pyqueue_own is not true
         on duplicate key update entry = delayed_queue.entry;
@@ -6370,7 +6702,9 @@ begin
         select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
         from (
             select j.p_kind, q.scheduled_at, if(q.entry = j.entry, 'created', 'ignored') as outcome
-            from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+            from json_table(in_list, '$[*]'
+                columns (place for ordinality, entry bigint path '$[0]',
+                p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                 left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
             order by j.place limit 1000000000) s;
     else
@@ -6389,8 +6723,8 @@ begin
             if v_done then
                 leave kinds;
             end if;
-            call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
-                v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
+            call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at,
+                v_attempts, v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
             if v_outcome in ('created', 'replaced') then
                 call _queue_index(null, v_kind, in_key);
             end if;
@@ -6400,30 +6734,28 @@ begin
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_topic, _queue_commit, _queue_undo, queue_now
+-- calls: _queue_check_kind, _queue_check_topic, queue_now
 -- changes: queue_subscription
 drop procedure if exists queue_subscribe;
 --;
 create procedure queue_subscribe(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
-in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word # for any
-number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to 95 characters; nobody
-has to have defined it.
+in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word #
+for any number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to
+95 characters; nobody has to have defined it.
 Result: changed: false where that kind had that pattern already.
 Errors: PQ001 for pattern and kind.
 Locks: none.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_changed boolean;
     declare v_now bigint;
     declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_topic(in_pattern, 'pattern');
             call _queue_check_kind(in_kind, 95, 'kind');
@@ -6435,25 +6767,27 @@ begin
                         v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
                 else
                     set v_before = concat_ws('.', nullif(v_before, ''), v_word),
-                        v_sketch = concat(v_sketch, '.', replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
+                        v_sketch = concat(v_sketch, '.',
+                        replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
                         v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
                 end if;
             end while;
-            select count(*) = 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
+            select count(*) = 0 into v_changed from queue_subscription s
+                where s.pattern = in_pattern and s.p_kind = in_kind;
             if v_changed then
                 insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
                 values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
                         concat(v_matcher, '\\z'), v_now)
                 on duplicate key update pattern = in_pattern;
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_changed as changed;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_topic, _queue_commit, _queue_undo
+-- calls: _queue_check_kind, _queue_check_topic
 -- changes: queue_subscription
 drop procedure if exists queue_unsubscribe;
 --;
@@ -6464,33 +6798,32 @@ Result: changed: false where that kind didn''t have that pattern.
 Errors: PQ001 for pattern and kind.
 Locks: the subscription.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_changed boolean;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_topic(in_pattern, 'pattern');
             call _queue_check_kind(in_kind, 95, 'kind');
-            select count(*) > 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind for update;
+            select count(*) > 0 into v_changed from queue_subscription s
+                where s.pattern = in_pattern and s.p_kind = in_kind for update;
             delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_changed as changed;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_topic,
---     _queue_commit, _queue_fail, _queue_key, _queue_log_published, _queue_publish, _queue_subscribed, _queue_undo,
---     queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_topic, _queue_fail, _queue_key,
+--     _queue_log_published, _queue_publish, _queue_subscribed, queue_now
 drop procedure if exists queue_publish;
 --;
-create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The copies are
-messages like any other. A kind that is subscribed by several patterns gets one.
+create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The
+copies are messages like any other. A kind that is subscribed by several patterns gets one.
 in_topic: words with a dot between them, 1 to 255 characters, without * and #.
 in_key: the key that each copy has, 1 to 200 characters; NULL: a time-ordered UUID, the same for all. In each kind it
 promises what it does in a push.
@@ -6515,13 +6848,14 @@ Locks: the messages of that key, and those only with on_duplicate; keys are put 
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
     declare v_draining, v_log, v_logs boolean;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for
@@ -6529,9 +6863,6 @@ begin
                 from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                     straight_join queue_kind k on k.p_kind = j.p_kind
                 where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_topic(in_topic, 'topic');
             set v_key = in_key, v_done = false, v_logs = false;
@@ -6551,7 +6882,8 @@ begin
                 if v_done then
                     leave asking;
                 elseif v_draining then
-                    call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
+                    call _queue_fail('PQ004', 'topic', in_topic,
+                        concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
                 end if;
                 set v_logs = v_logs or v_log;
                 if v_shape is not null then
@@ -6563,10 +6895,10 @@ begin
             if v_logs then
                 call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
     from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
         scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
@@ -6594,9 +6926,11 @@ end;
 --;
 drop procedure if exists _queue_cron_field;
 --;
-create procedure _queue_cron_field(in in_field varchar(500) character set utf8mb4, in in_least int, in in_most int, in in_names varchar(100) character set utf8mb4, out out_mask bigint)
+create procedure _queue_cron_field(in in_field varchar(500) character set utf8mb4, in in_least int, in in_most int,
+    in in_names varchar(100) character set utf8mb4, out out_mask bigint)
     comment 'One field of a cron expression as a mask, a bit a value.
-in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the range of its values.
+in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the
+range of its values.
 in_names: names of its values from the least on, with commas between them.
 Result: the mask; NULL for what is no such field.
 differs: the result is out_mask.'
@@ -6607,12 +6941,15 @@ field: begin
     set out_mask = if(in_field <> '', 0, null);
     while v_left <> '' do
         set v_part = substring_index(v_left, ',', 1), v_left = substr(v_left, char_length(v_part) + 2);
-        if v_part not regexp '^([*]|([a-z]{3}|[0-9]{1,2})(-([a-z]{3}|[0-9]{1,2}))?)(/[0-9]{1,2})?\\z' or in_field regexp ',\\z' then
+        if v_part not regexp '^([*]|([a-z]{3}|[0-9]{1,2})(-([a-z]{3}|[0-9]{1,2}))?)(/[0-9]{1,2})?\\z'
+            or in_field regexp ',\\z' then
             set out_mask = null;
             leave field;
         end if;
-        set v_step = if(locate('/', v_part) > 0, substring_index(v_part, '/', -1), null), v_part = substring_index(v_part, '/', 1);
-        set v_low = substring_index(v_part, '-', 1), v_high = if(locate('-', v_part) > 0, substring_index(v_part, '-', -1), null);
+        set v_step = if(locate('/', v_part) > 0, substring_index(v_part, '/', -1), null),
+            v_part = substring_index(v_part, '/', 1);
+        set v_low = substring_index(v_part, '-', 1),
+            v_high = if(locate('-', v_part) > 0, substring_index(v_part, '-', -1), null);
         if v_part = '*' then
             set v_from = in_least, v_to = in_most;
         else
@@ -6633,14 +6970,16 @@ end;
 -- calls: _queue_cron_field, _queue_fail, _queue_number, _queue_text
 drop procedure if exists _queue_rule;
 --;
-create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4, out out_every bigint, out out_seconds bigint,
-    out out_minutes bigint, out out_hours bigint, out out_days bigint, out out_months bigint, out out_weekdays bigint,
-    out out_either_day boolean, out out_zone varchar(64) character set utf8mb4, out out_zone_seconds int)
+create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4,
+    out out_every bigint, out out_seconds bigint, out out_minutes bigint, out out_hours bigint, out out_days bigint,
+    out out_months bigint, out out_weekdays bigint, out out_either_day boolean,
+    out out_zone varchar(64) character set utf8mb4, out out_zone_seconds int)
     comment 'The rule of a schedule out of its options.
 in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_zone.
 Result: a row of queue_recurring with what makes the rule.
 Errors: PQ002.
-differs: the result is the out_ parameters, the columns of queue_recurring. The server has zones where somebody has filled its tables.'
+differs: the result is the out_ parameters, the columns of queue_recurring. The server has zones where somebody has
+filled its tables.'
 begin
     declare v_every decimal(30,6);
     declare v_daily, v_cron, v_zone, v_fields text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -6648,8 +6987,8 @@ begin
     call _queue_text(in_options, 'cron', v_cron);
     call _queue_text(in_options, 'time_zone', v_zone);
     call _queue_number(in_options, 'every_seconds', 1, 315360000, v_every);
-    set out_every = v_every * 1000000, out_seconds = null, out_minutes = null, out_hours = null, out_days = null, out_months = null,
-        out_weekdays = null, out_either_day = null, out_zone = null, out_zone_seconds = null;
+    set out_every = v_every * 1000000, out_seconds = null, out_minutes = null, out_hours = null, out_days = null,
+        out_months = null, out_weekdays = null, out_either_day = null, out_zone = null, out_zone_seconds = null;
     if coalesce((v_every is not null) + (v_daily is not null) + (v_cron is not null), 0) <> 1 then
         call _queue_fail('PQ002', 'options', in_options, 'must have one of every_seconds, daily_at, cron');
     elseif v_every is not null then
@@ -6661,7 +7000,8 @@ begin
         if v_daily is not null and v_daily not regexp '^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?\\z' then
             call _queue_fail('PQ002', 'daily_at', v_daily, 'must be a time of the day: 09:30 or 09:30:00');
         elseif v_daily is not null then
-            set v_fields = concat_ws(' ', substr(v_daily, 4, 2), left(v_daily, 2), '* * *', coalesce(nullif(substr(v_daily, 7), ''), '0')),
+            set v_fields = concat_ws(' ', substr(v_daily, 4, 2), left(v_daily, 2), '* * *',
+                coalesce(nullif(substr(v_daily, 7), ''), '0')),
                 out_rule = json_object('daily_at', v_daily, 'time_zone', coalesce(v_zone, 'UTC'));
         else
             set v_fields = trim(regexp_replace(v_cron, '[[:space:]]+', ' ')),
@@ -6684,7 +7024,8 @@ begin
                 and left(substring_index(substring_index(v_fields, ' ', 5), ' ', -1), 1) <> '*';
         end if;
         if out_seconds + out_minutes + out_hours + out_days + out_months + out_weekdays is null then
-            call _queue_fail('PQ002', 'cron', v_cron, 'must be minute hour day month weekday, perhaps second, as cron has them');
+            call _queue_fail('PQ002', 'cron', v_cron,
+                'must be minute hour day month weekday, perhaps second, as cron has them');
         elseif v_zone regexp '^[+-]([01][0-9]|2[0-3]):[0-5][0-9]\\z' then
             set out_zone_seconds = concat(left(v_zone, 1), substr(v_zone, 2, 2) * 3600 + substr(v_zone, 5, 2) * 60);
         elseif coalesce(v_zone, 'UTC') = 'UTC' then
@@ -6693,14 +7034,16 @@ begin
             and convert_tz(timestamp '2020-01-01 00:00:00', '+00:00', v_zone) is not null then
             set out_zone = v_zone;
         else
-            call _queue_fail('PQ002', 'time_zone', v_zone, 'must be an offset, +02:00, or a zone in mysql.time_zone_name');
+            call _queue_fail('PQ002', 'time_zone', v_zone,
+                'must be an offset, +02:00, or a zone in mysql.time_zone_name');
         end if;
     end if;
 end;
 --;
 drop procedure if exists _queue_zone_offset;
 --;
-create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint, out out_offset bigint)
+create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint,
+    out out_offset bigint)
     comment 'How far a zone is ahead of UTC.
 in_zone: its name. in_at: when, in seconds since 1970-01-01 UTC.
 Result: seconds.
@@ -6713,7 +7056,8 @@ end;
 -- calls: _queue_zone_offset
 drop procedure if exists _queue_zone_change;
 --;
-create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint, out out_change bigint)
+create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint,
+    out out_change bigint)
     comment 'When a zone changes its offset.
 in_zone: its name. in_from, in_to: two times with different offsets, in seconds since 1970-01-01 UTC.
 Result: the first second of the other offset.
@@ -6761,7 +7105,8 @@ begin
             while out_local is null and v_hour <= 23 do
                 set v_minute = if(v_hours >> v_hour & 1, greatest(v_least div 60 - v_hour * 60, 0), 60);
                 while out_local is null and v_minute <= 59 do
-                    set v_second = if(v_minutes >> v_minute & 1, greatest(v_least - v_hour * 3600 - v_minute * 60, 0), 60);
+                    set v_second = if(v_minutes >> v_minute & 1, greatest(v_least - v_hour * 3600 - v_minute * 60, 0),
+                        60);
                     while out_local is null and v_second <= 59 do
                         if v_seconds >> v_second & 1 then
                             set out_local = v_day * 86400 + v_hour * 3600 + v_minute * 60 + v_second;
@@ -6847,7 +7192,8 @@ differs: the result is out_last; a row can''t be a parameter.'
 begin
     declare v_end, v_next, v_seconds bigint;
     declare v_left varchar(100) character set utf8mb4 default '60,600,3600,21600,86400,604800,2764800,31622400,';
-    select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r where r.name = in_name;
+    select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r
+        where r.name = in_name;
     -- from as late as there is one, so that what was missed for months isn't gone through one by one
     while v_left <> '' do
         set v_seconds = substring_index(v_left, ',', 1), v_left = substr(v_left, locate(',', v_left) + 1);
@@ -6867,9 +7213,11 @@ end;
 -- changes: queue_recurring
 drop procedure if exists _queue_recur;
 --;
-create procedure _queue_recur(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_next_at bigint)
+create procedure _queue_recur(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_next_at bigint)
     comment 'queue_schedule without its transaction.
-in_name, in_kind, in_payload, in_options, the errors and the locks: those of queue_schedule. out_next_at: when it is due first.
+in_name, in_kind, in_payload, in_options, the errors and the locks: those of queue_schedule. out_next_at: when it is due
+first.
 differs: on PostgreSQL it is queue_schedule itself.'
 begin
     declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at, v_due bigint;
@@ -6892,9 +7240,10 @@ begin
     if v_shape is not null then
         call _queue_check_fit(v_shape, in_payload, 'payload');
     end if;
-    call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_either, v_zone,
-        v_zone_seconds);
-    set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up', '$.until', '$.paused');
+    call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_either,
+        v_zone, v_zone_seconds);
+    set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up',
+        '$.until', '$.paused');
     call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
     call _queue_text(in_options, 'catch_up', v_catch_up);
     if v_catch_up not in ('all', 'last', 'skip') then
@@ -6906,23 +7255,26 @@ begin
     select r.next_at into v_due from queue_recurring r
     where r.name = in_name and not r.paused and r.next_at <= v_now and r.every <=> v_every and r.seconds <=> v_seconds
         and r.minutes <=> v_minutes and r.hours <=> v_hours and r.days <=> v_days and r.months <=> v_months
-        and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone and r.zone_seconds <=> v_zone_seconds
+        and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone
+            and r.zone_seconds <=> v_zone_seconds
     for update;
     insert into queue_recurring (name, p_kind, payload, push_options, rule, catch_up, paused)
     values (in_name, in_kind, in_payload, v_push, v_rule, coalesce(v_catch_up, 'last'), false)
     on duplicate key update name = in_name;
     update queue_recurring r
-    set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every, r.seconds = v_seconds,
-        r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months, r.weekdays = v_weekdays,
-        r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds, r.catch_up = coalesce(v_catch_up, 'last'),
-        r.until_at = v_until, r.paused = coalesce(v_paused, false), r.next_at = null
+    set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every,
+        r.seconds = v_seconds, r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months,
+        r.weekdays = v_weekdays, r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds,
+        r.catch_up = coalesce(v_catch_up, 'last'), r.until_at = v_until, r.paused = coalesce(v_paused, false),
+        r.next_at = null
     where r.name = in_name;
     set out_next_at = if(v_due > v_until, null, v_due);
     if v_due is null then
         call _queue_next_tick(in_name, v_now, out_next_at);
     end if;
     if out_next_at is null and v_until is null then
-        call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')), 'must be a time that comes');
+        call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')),
+            'must be a time that comes');
     end if;
     update queue_recurring r set r.next_at = out_next_at where r.name = in_name;
 end;
@@ -6933,8 +7285,8 @@ drop procedure if exists _queue_tick;
 --;
 create procedure _queue_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, inout out_left int, out out_made int)
     comment 'Pushes what one schedule is due for.
-in_name: the schedule, locked already. in_now: the time of the call. out_left: how many messages may be made yet. out_made: how many
-were made.
+in_name: the schedule, locked already. in_now: the time of the call. out_left: how many messages may be made yet.
+out_made: how many were made.
 differs: on PostgreSQL it is a part of queue_tick.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -6949,7 +7301,8 @@ begin
     select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
     into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
     from queue_recurring r where r.name = in_name for update;
-    call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate);
     if v_catch_up <> 'all' then
         call _queue_last_tick(in_name, in_now, v_at);
     end if;
@@ -6960,8 +7313,8 @@ begin
     while v_at <= in_now and out_left > 0 do
         set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
             '%Y-%m-%dT%H:%i:%sZ'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
-            v_outcome);
+        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0,
+            v_max_attempts, 'ignore', v_put_at, v_outcome);
         if v_outcome = 'created' then
             call _queue_index(null, v_kind, v_key);
         end if;
@@ -6972,12 +7325,13 @@ begin
     update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = in_name;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_recur, _queue_undo
+-- calls: _queue_recur
 drop procedure if exists queue_schedule;
 --;
-create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due for already
-stays due where its rule is the same.
+create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due
+for already stays due where its rule is the same.
 in_name: 1 to 100 characters.
 in_kind: the kind, 1 to 95 characters.
 in_payload: as in queue_push.
@@ -7004,23 +7358,21 @@ Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and header
 Locks: the schedule.
 Where the idea comes from: cron.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_next_at bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_recur(in_name, in_kind, in_payload, in_options, v_next_at);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_name as name, in_kind as p_kind, v_next_at as next_at;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_undo
+-- calls: _queue_check_kind
 -- changes: queue_recurring
 drop procedure if exists queue_unschedule;
 --;
@@ -7031,41 +7383,41 @@ Result: changed: false where there was none of that name.
 Errors: PQ001 for name.
 Locks: the schedule.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_changed boolean;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_kind(in_name, 100, 'name');
             select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
             delete r from queue_recurring r where r.name = in_name;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_changed as changed;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_tick, _queue_undo, queue_now
+-- calls: _queue_tick, queue_now
 drop procedure if exists queue_tick;
 --;
 create procedure queue_tick()
-    comment 'Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call, those first that have been due
-the longest. Any number may call it at any time, and a worker does so now and then: an occurrence makes one message, because only one call
-at a time has a schedule, and because its message has a key. A kind that is drained gets none; it is caught up with once that ends. What isn''t
-of its payload_shape is dead at the next reserve.
+    comment 'Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call,
+those first that have been due the longest. Any number may call it at any time, and a worker does so now and then: an
+occurrence makes one message, because only one call at a time has a schedule, and because its message has a key. A kind
+that is drained gets none; it is caught up with once that ends. What isn''t of its payload_shape is dead at the next
+reserve.
 Result: ticked: how many messages were made.
 Locks: the schedules that are due; what others have locked is passed over.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_ticked bigint;
     declare v_left, v_made int;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for
@@ -7076,9 +7428,6 @@ begin
                         and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
                     order by r.next_at limit 100 for update skip locked) d
                 order by d.p_kind, d.name;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             set v_left = 1000, v_ticked = 0, v_done = false;
             open c;
@@ -7094,10 +7443,10 @@ begin
                 set v_ticked = v_ticked + v_made;
             end loop;
             close c;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_ticked as ticked;
 end;
 --;
@@ -7105,8 +7454,9 @@ end;
 drop procedure if exists _queue_prune_log;
 --;
 create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
-up to where. What stands under a topic stays there as long as another kind keeps a copy, for the readers of the topic.
+    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest
+first, and notes up to where. What stands under a topic stays there as long as another kind keeps a copy, for the
+readers of the topic.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many, those that stay for a topic included.
 Locks: the rows; what others have locked is left.
@@ -7119,10 +7469,12 @@ begin
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
     set v_since = if(v_seconds = 0, 9223372036854775807, in_now - v_seconds * 1000000), out_pruned = 0;
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
-    select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit 1;
+    select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
+        order by l.position limit 1;
     if v_oldest <= v_since then
         select max(i.position) into v_to
-        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit in_max) i;
+        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
+            order by l.position limit in_max) i;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.position), count(*) into v_found, out_pruned
         from (
@@ -7133,7 +7485,8 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.position, o.p_kind, o.entry)) into v_kept
         from (
-            select l.position, c.p_kind, c.entry, row_number() over (partition by l.position order by c.position) as place
+            select l.position, c.p_kind, c.entry,
+                row_number() over (partition by l.position order by c.position) as place
             from json_table(v_found, '$[*]' columns (position bigint path '$')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
                 straight_join queue_log c force index (queue_log_topic)
@@ -7146,7 +7499,8 @@ begin
                 straight_join queue_log l force index (primary) on l.position = j.position
             group by l.event;
             /*M!100600 set statement sql_safe_updates = 0 for */
-            update json_table(v_kept, '$[*]' columns (position bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+            update json_table(v_kept, '$[*]'
+                columns (position bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
                     entry bigint path '$[2]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
             set l.p_kind = j.p_kind, l.entry = j.entry, l.topic_only = true;
@@ -7169,7 +7523,8 @@ begin
                 where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
             limit 100 for update /*!80000 of g */ skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete g from json_table(coalesce(v_found, '[]'), '$[*]' columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+        delete g from json_table(coalesce(v_found, '[]'), '$[*]'
+            columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
                 position bigint path '$[2]')) j
             straight_join queue_log_gone g force index (primary)
                 on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
@@ -7180,10 +7535,11 @@ end;
 drop procedure if exists _queue_log_open;
 --;
 create procedure _queue_log_open()
-    comment 'What comes before each append to the log: a shared lock of the newest epoch, whose floor is a position before
-those of this transaction, until it ends.
+    comment 'What comes before each append to the log: a shared lock of the newest epoch, whose floor is a position
+before those of this transaction, until it ends.
 Locks: that one, which a reader has for a moment.
-differs: PostgreSQL has an advisory lock whose number is the floor; here nothing but locks of rows ends with the transaction.'
+differs: PostgreSQL has an advisory lock whose number is the floor; here nothing but locks of rows ends with the
+transaction.'
 begin
     declare v_floor, v_id, v_locked bigint;
     declare continue handler for not found begin end;
@@ -7193,7 +7549,8 @@ begin
         if v_locked is not null then
             leave epochs;
         elseif v_floor is null or v_floor = 0 then
-            call _queue_fail('PQ004', 'queue_log_epoch', v_floor, 'must have its first row, which somebody has deleted: define the kind again');
+            call _queue_fail('PQ004', 'queue_log_epoch', v_floor,
+                'must have its first row, which somebody has deleted: define the kind again');
         end if;
         -- an old snapshot has epochs that are gone; an older one is as good, and the first one stays
         select e.floor, e.id into v_floor, v_id from queue_log_epoch e
@@ -7205,21 +7562,25 @@ end;
 -- changes: queue_log
 drop procedure if exists _queue_log;
 --;
-create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_copy_of bigint, in in_now bigint)
+create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4,
+    in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_copy_of bigint, in in_now bigint)
     comment 'Appends an event of a message to the log. Its kind has log_seconds.
-in_entry: the message, which is there. in_event: pushed, replaced; or acked, popped, moved, dead, removed, which have no payload. in_to_kind: where
-it went, NULL: nowhere. in_topic: of what was published, else NULL. in_copy_of: the position
+in_entry: the message, which is there. in_event: pushed, replaced; or acked, popped, moved, dead, removed, which have no
+payload. in_to_kind: where it went, NULL: nowhere. in_topic: of what was published, else NULL. in_copy_of: the position
 of what stands under that topic, NULL: this does. in_now: the time of the call.
 Locks: as _queue_log_open.
-differs: PostgreSQL appends many in one statement. Here that would leave gaps between the positions, after which readers in a
-transaction have to wait. LAST_INSERT_ID() stays that of the caller.'
+differs: PostgreSQL appends many in one statement. Here that would leave gaps between the positions, after which readers
+in a transaction have to wait. LAST_INSERT_ID() stays that of the caller.'
 begin
     declare v_id bigint unsigned default last_insert_id();
     declare v_content boolean default in_event in ('pushed', 'replaced');
     call _queue_log_open();
-    insert into queue_log (event, name, topic, copy_of, p_kind, p_key, entry, to_kind, payload, payload_bytes, headers, created_at)
-    select in_event, case when in_topic is null then q.p_kind when in_copy_of is null then in_topic end, in_topic, in_copy_of, q.p_kind, q.p_key, q.entry,
-        in_to_kind, if(v_content, q.payload, null), if(v_content, q.payload_bytes, null), if(v_content, q.headers, null), in_now
+    insert into queue_log (event, name, topic, copy_of, p_kind, p_key, entry, to_kind, payload, payload_bytes, headers,
+        created_at)
+    select in_event, case when in_topic is null then q.p_kind
+        when in_copy_of is null then in_topic end, in_topic, in_copy_of, q.p_kind, q.p_key, q.entry,
+        in_to_kind, if(v_content, q.payload, null), if(v_content, q.payload_bytes, null),
+        if(v_content, q.headers, null), in_now
     from delayed_queue q where q.entry = in_entry;
     do last_insert_id(v_id);
 end;
@@ -7227,9 +7588,11 @@ end;
 -- calls: _queue_log
 drop procedure if exists _queue_log_put;
 --;
-create procedure _queue_log_put(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4, in in_now bigint)
-    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
-held back by a hold comes when it is put in.
+create procedure _queue_log_put(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4,
+    in in_now bigint)
+    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content
+is new. What is held back by a hold comes when it is put in.
 in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
 Locks: as _queue_log_open.'
 begin
@@ -7247,10 +7610,12 @@ end;
 -- calls: _queue_log_put
 drop procedure if exists _queue_log_batch;
 --;
-create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
+create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
     in in_made longtext character set ascii, in in_now bigint)
     comment 'Appends what a queue_push_many did to the log, in the order of the batch.
-in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time of the call.
+in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time
+of the call.
 Locks: as _queue_log_open.
 differs: in_outcomes and in_made are texts.'
 begin
@@ -7260,9 +7625,11 @@ begin
     declare v_done boolean default false;
     declare c cursor for
         select coalesce(j.p_key, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4)),
-            if(substr(in_outcomes, j.place, 1) = 'c', 'created', 'replaced'), coalesce(j.on_duplicate, json_value(in_options, '$.on_duplicate'))
-        from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key',
-            on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) j
+            if(substr(in_outcomes, j.place, 1) = 'c', 'created', 'replaced'),
+            coalesce(j.on_duplicate, json_value(in_options, '$.on_duplicate'))
+        from json_table(in_messages, '$[*]'
+            columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key',
+                on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) j
         where substr(in_outcomes, j.place, 1) in ('c', 'r') order by j.place;
     open c;
     messages: loop
@@ -7312,10 +7679,12 @@ end;
 -- calls: _queue_log
 drop procedure if exists _queue_log_published;
 --;
-create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under the topic, the
-others are its copies.
-in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the time of the call.
+create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
+    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them
+stands under the topic, the others are its copies.
+in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the
+time of the call.
 Locks: as _queue_log_open.'
 begin
     declare v_entry bigint;
@@ -7325,7 +7694,9 @@ begin
     declare v_done boolean default false;
     declare c cursor for
         select q.p_kind, q.entry, if(j.outcome = 'created', 'pushed', 'replaced')
-        from json_table(in_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', outcome varchar(10) character set utf8mb4 path '$[2]')) j
+        from json_table(in_answer, '$[*]'
+            columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+            outcome varchar(10) character set utf8mb4 path '$[2]')) j
             straight_join queue_kind k on k.p_kind = j.p_kind and k.log_seconds > 0
             straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
         where j.outcome = 'created' or j.outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
@@ -7365,9 +7736,11 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.position, o.id)) into v_old
         from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
-        insert into queue_log_known (position, id, noted_at) values (in_known, uuid_short() & 9223372036854775807, in_now);
+        insert into queue_log_known (position, id, noted_at)
+            values (in_known, uuid_short() & 9223372036854775807, in_now);
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete n from json_table(coalesce(v_old, '[]'), '$[*]' columns (position bigint path '$[0]', id bigint path '$[1]')) j
+        delete n from json_table(coalesce(v_old, '[]'), '$[*]'
+            columns (position bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
     end if;
 end;
@@ -7377,12 +7750,13 @@ end;
 drop procedure if exists _queue_log_horizon;
 --;
 create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
-    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of that. The open
-transactions count that have appended, no others.
+    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of
+that. The open transactions count that have appended, no others.
 in_now: the time of the call. The transaction is the call''s own.
 Result: the position.
 Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
-differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for those who come later.'
+differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for
+those who come later.'
 begin
     declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
     declare v_tries int default 0;
@@ -7426,7 +7800,8 @@ end;
 --;
 drop procedure if exists _queue_read;
 --;
-create procedure _queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint,
+create procedure _queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint,
     out out_rows bigint, out out_last bigint)
     comment 'How far a reader reads next.
 in_name, in_matcher, in_events, in_place: the reader. in_max: how many rows. in_until: the last position.
@@ -7444,7 +7819,8 @@ begin
         select count(*), max(v.position) into out_rows, out_last
         from (select u.position from (
             (select l.position from queue_log l force index (queue_log_kind)
-                where l.p_kind = in_name and l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
+                where l.p_kind = in_name and l.position > in_place and l.position <= in_until
+                    and find_in_set(l.event, in_events)
                     and not l.topic_only
                 order by l.position limit in_max)
             union all
@@ -7459,13 +7835,14 @@ end;
 -- calls: _queue_log_horizon, _queue_read
 drop procedure if exists _queue_log_known;
 --;
-create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint,
+create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint,
     in in_max int, in in_last bigint, out out_known bigint)
-    comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its own transaction that is the horizon. A snapshot that
-is kept may be older than the end of a transaction that isn''t open any more; so there it is what was known before it was taken, and what
-follows without a gap.
-in_own: see _queue_begin. in_now: the time of the call. in_name, in_matcher, in_events, in_place: the reader; up to its place the log is
-complete. in_max: how many messages it wants. in_last: the last position that it sees.
+    comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its
+own transaction that is the horizon. A snapshot that is kept may be older than the end of a transaction that isn''t open
+any more; so there it is what was known before it was taken, and what follows without a gap.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_matcher, in_events, in_place: the reader; up to its
+place the log is complete. in_max: how many messages it wants. in_last: the last position that it sees.
 Result: the position.
 Locks: as _queue_log_horizon; in the caller''s transaction none.
 differs: the result is out_known. PostgreSQL needs no transaction of its own, but READ COMMITTED.'
@@ -7488,7 +7865,8 @@ end;
 --;
 drop procedure if exists _queue_log_missed;
 --;
-create procedure _queue_log_missed(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, out out_missed bigint)
+create procedure _queue_log_missed(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, out out_missed bigint)
     comment 'Up to which position the log has no longer what a reader hasn''t read.
 in_name, in_matcher, in_events, in_place: the reader.
 Result: the position; NULL where nothing is missing.
@@ -7497,7 +7875,8 @@ differs: the result is out_missed.'
 begin
     if in_matcher is not null then
         select max(g.position) into out_missed from queue_log_gone g
-        where g.position > in_place and find_in_set(g.event, in_events) and g.name <> '' and concat('.', g.name) regexp in_matcher;
+        where g.position > in_place and find_in_set(g.event, in_events) and g.name <> ''
+            and concat('.', g.name) regexp in_matcher;
     else
         select max(u.position) into out_missed
         from (
@@ -7528,9 +7907,10 @@ begin
         end if;
         select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
         from (
-            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed') and json_type(e.event) = 'STRING',
-                null, cast(e.event as char character set utf8mb4)) as event, e.name
-            from json_table(v_events, '$[*]' columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e) j;
+            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed')
+                and json_type(e.event) = 'STRING', null, cast(e.event as char character set utf8mb4)) as event, e.name
+            from json_table(v_events, '$[*]'
+                columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e) j;
         if v_bad is not null then
             call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
         end if;
@@ -7542,10 +7922,12 @@ end;
 -- changes: queue_reader
 drop procedure if exists _queue_reader;
 --;
-create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
-    out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_place bigint)
+create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_place bigint)
     comment 'The reader that queue_read was called for, made where it is new.
-in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of queue_read.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of
+queue_read.
 Result: the reader.
 Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.
 differs: the result is out_matcher, out_events and out_place. In the caller''s transaction from now is what is known.'
@@ -7567,13 +7949,16 @@ begin
         call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
     call _queue_events(in_options, v_events);
-    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader;
+    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
+        where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
     if v_ended is not null and not v_events <=> out_events and not exists (
-        select 1 from queue_kind k where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
+        select 1 from queue_kind k
+            where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
         and not exists (select 1 from queue_log l where out_matcher is null and l.p_kind = in_name)
         and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name) then
-        call _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
+        call _queue_fail('PQ002', 'events', v_ended,
+            'must be pushed or replaced, for no kind of such a name is defined');
     end if;
     if v_name is null then
         if v_from = 'now' and in_own then
@@ -7585,13 +7970,15 @@ begin
             call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
         end if;
         if v_from = 'now' then -- what was last may have been pruned, and is nothing that it misses
-            call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed', coalesce(out_place, 0), v_last);
+            call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed',
+                coalesce(out_place, 0), v_last);
             set out_place = coalesce(v_last, out_place);
         end if;
         insert into queue_reader (reader, name, matcher, events, position, created_at)
         values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)
         on duplicate key update reader = in_reader;
-        select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader for update;
+        select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
+            where r.reader = in_reader for update;
     end if;
     if v_name <> in_name then
         call _queue_fail('PQ004', 'reader', in_reader, concat('reads "', left(v_name, 40), '", see queue_read_end'));
@@ -7601,15 +7988,15 @@ begin
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_count, _queue_commit, _queue_fail, _queue_log_known,
---     _queue_log_missed, _queue_read, _queue_reader, _queue_undo, queue_now
+-- calls: _queue_check_count, _queue_fail, _queue_log_known, _queue_log_missed, _queue_read, _queue_reader, queue_now
 -- changes: queue_reader
 drop procedure if exists queue_read;
 --;
-create procedure queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Reads the log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any number of
-readers each read all of it. They take nothing from a consumer or from one another. The next read begins at the same
-place until queue_read_ack.
+create procedure queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
+    in in_options longtext character set utf8mb4)
+    comment 'Reads the log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any
+number of readers each read all of it. They take nothing from a consumer or from one another. The next read begins at
+the same place until queue_read_ack.
 in_name: a kind; or a topic; or a pattern, as in queue_subscribe. A topic and a pattern stand for what is published to
 such topics, of whose copies each comes once, however many of its kinds are logged. A pattern stands for kinds too, as
 if their names were topics.
@@ -7633,19 +8020,17 @@ Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where 
 where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
 Locks: none, but for a new reader.
 Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka''s last stable offset.
-differs: in a transaction of the caller''s it is always as in REPEATABLE READ. What follows a position that was left out comes once a call
-outside of a transaction has noted that it is safe: a queue_read, a queue_prune.'
+differs: in a transaction of the caller''s it is always as in REPEATABLE READ. What follows a position that was left out
+comes once a call outside of a transaction has noted that it is safe: a queue_read, a queue_prune.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_max int default coalesce(in_max_messages, 1);
     declare v_matcher, v_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_count(v_max, 'max_messages', 10000);
             set v_matcher = null, v_known = -1, v_rows = 0;
@@ -7661,58 +8046,63 @@ begin
             end if;
             call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
             if v_missed is not null then
-                call _queue_fail('PQ004', 'reader', in_reader, concat('has missed what was pruned, ack ', v_missed, ' to go on'));
+                call _queue_fail('PQ004', 'reader', in_reader,
+                    concat('has missed what was pruned, ack ', v_missed, ' to go on'));
             end if;
             set v_known = if(v_rows = 0, v_place, v_known);
             -- none of them, where some were pruned since: it is told so by its next read
             if v_matcher is not null then
-                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                    l.to_kind, l.created_at
                 from queue_log l force index (primary)
-                where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events) and concat('.', l.name) regexp v_matcher
+                where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
+                    and concat('.', l.name) regexp v_matcher
                     and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
                         and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
                 order by l.position;
             else
                 select u.* from (
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                        l.to_kind, l.created_at
                     from queue_log l force index (queue_log_kind)
-                    where l.p_kind = in_name and not l.topic_only and l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
+                    where l.p_kind = in_name and not l.topic_only and l.position > v_place and l.position <= v_known
+                        and find_in_set(l.event, v_events)
                     union all
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
+                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                        l.to_kind, l.created_at
                     from queue_log l force index (queue_log_topic)
-                    where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > v_place and l.position <= v_known
+                    where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > v_place
+                        and l.position <= v_known
                         and find_in_set(l.event, v_events)) u
                 where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
                     and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
                 order by u.position;
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_fail, _queue_undo
+-- calls: _queue_check_key, _queue_fail
 -- changes: queue_reader
 drop procedure if exists queue_read_ack;
 --;
 create procedure queue_read_ack(in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_position bigint)
     comment 'A reader is done with the log up to a position: its next read begins after it.
-in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is behind its
-place leaves that as it is, so that an ack may come twice or late.
+in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is
+behind its place leaves that as it is, so that an ack may come twice or late.
 Result: reader, position: its place now.
 Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
 Locks: the reader.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_place, v_log, v_gone bigint;
     declare continue handler for not found begin end;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_key(in_reader, 'reader');
             set v_place = null;
             select r.position into v_place from queue_reader r where r.reader = in_reader for update;
@@ -7728,14 +8118,14 @@ begin
                 update queue_reader r set r.position = in_position where r.reader = in_reader;
                 set v_place = in_position;
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select in_reader as reader, v_place as position;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_undo
+-- calls: _queue_check_key
 -- changes: queue_reader
 drop procedure if exists queue_read_end;
 --;
@@ -7746,62 +8136,76 @@ Result: changed: false where there is none.
 Errors: PQ001 for reader.
 Locks: the reader.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_changed boolean;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_key(in_reader, 'reader');
             select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
             delete r from queue_reader r where r.reader = in_reader;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_changed as changed;
 end;
 --;
 drop procedure if exists _queue_leaves;
 --;
-create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean, out out_leaves longtext character set utf8mb4)
+create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean,
+    out out_leaves longtext character set utf8mb4)
     comment 'The values of a document that objects alone lead to, and those that stand in an array which they lead to.
 in_document: payload, headers or a filter. in_filter: whether it is a filter.
-out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too. An object or an array
-is a leaf as well, {} or []; of a filter only where it is empty. What stands in an array and is none itself is left out; in a filter it is a !.
+out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too.
+An object or an array is a leaf as well, {} or []; of a filter only where it is empty. What stands in an array and is
+none itself is left out; in a filter it is a !.
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
-    set out_leaves = json_array(), v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
+    set out_leaves = json_array(),
+        v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
     while v_level is not null do
         -- names and values by their place, as in _queue_misfit
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 't', coalesce(json_type(c.value), 'NULL'),
-            'v', concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_nodes
-        from json_table(v_level, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
-            join json_table(if(json_type(n.v) = 'OBJECT', json_keys(n.v), '[]'), '$[*]' columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k
-            join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*' columns (place for ordinality, value json path '$')) c on c.place = k.place;
+        select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 't',
+            coalesce(json_type(c.value), 'NULL'), 'v',
+            concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_nodes
+        from json_table(v_level, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+            join json_table(if(json_type(n.v) = 'OBJECT', json_keys(n.v), '[]'), '$[*]'
+                columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k
+            join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*'
+                columns (place for ordinality, value json path '$')) c on c.place = k.place;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_object('p', l.p, 'c', (case
-            when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!' when l.t = 'STRING' then json_quote(json_unquote(l.v))
+            when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!'
+                when l.t = 'STRING' then json_quote(json_unquote(l.v))
             when l.t in ('BOOLEAN', 'NULL') then l.v when l.v = '-0' then '0' when l.v regexp '^-?[0-9]{1,20}$' then l.v
-            when abs(l.v + 0e0) < 1e18 and floor(l.v + 0e0) = l.v + 0e0 then cast(cast(l.v + 0e0 as signed) as char) else concat(l.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_part
+            when abs(l.v + 0e0) < 1e18 and floor(l.v + 0e0) = l.v + 0e0 then cast(cast(l.v + 0e0 as signed) as char)
+                else concat(l.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_part
         from (
             select n.p, n.t, n.v
-            from json_table(v_nodes, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+            from json_table(v_nodes, '$[*]'
+                columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
+                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
             where not in_filter or n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0
             union all
-            select concat(n.p, '[]'), if(json_type(e.value) in ('OBJECT', 'ARRAY'), 'DEEP', coalesce(json_type(e.value), 'NULL')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-                concat(coalesce(e.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-            from json_table(v_nodes, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+            select concat(n.p, '[]'),
+                if(json_type(e.value) in ('OBJECT', 'ARRAY'), 'DEEP',
+                coalesce(json_type(e.value), 'NULL')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, concat(coalesce(e.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+            from json_table(v_nodes, '$[*]'
+                columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
+                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
                 join json_table(if(n.t = 'ARRAY', n.v, '[]'), '$[*]' columns (value json path '$')) e
             where in_filter or coalesce(json_type(e.value), 'NULL') not in ('OBJECT', 'ARRAY')) l;
         set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, v_part));
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_object('p', n.p, 'v', n.v)) into v_level
-        from json_table(coalesce(v_nodes, '[]'), '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+        from json_table(coalesce(v_nodes, '[]'), '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
+            v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
         where n.t = 'OBJECT' and json_length(n.v) > 0;
     end while;
 end;
@@ -7809,15 +8213,19 @@ end;
 -- calls: _queue_fail, _queue_leaves
 drop procedure if exists _queue_where;
 --;
-create procedure _queue_where(in in_options longtext character set utf8mb4, out out_where longtext character set utf8mb4)
-    comment 'The option where of queue_reserve, queue_pop and queue_peek: what payload or headers of a message must contain.
+create procedure _queue_where(in in_options longtext character set utf8mb4,
+    out out_where longtext character set utf8mb4)
+    comment 'The option where of queue_reserve, queue_pop and queue_peek: what payload or headers of a message must
+contain.
 in_options: the options.
 Result: the filter, NULL where there is none or all match.
 Errors: PQ002.
-A document contains a filter where it has all of its values at their places: an object each member of it, whatever else it has; an array
-each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0), strings to the letter. An empty object or
-array wants one. An array in a document isn''t looked into for a value that the filter has outside of one.
-differs: out_where is the leaves of the filter, see _queue_leaves. Numbers that aren''t integers of 64 bits are compared as doubles.'
+A document contains a filter where it has all of its values at their places: an object each member of it, whatever else
+it has; an array each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0),
+strings to the letter. An empty object or array wants one. An array in a document isn''t looked into for a value that
+the filter has outside of one.
+differs: out_where is the leaves of the filter, see _queue_leaves. Numbers that aren''t integers of 64 bits are compared
+as doubles.'
 begin
     declare v_where longtext character set utf8mb4 default json_extract(in_options, '$.where');
     declare v_deep int;
@@ -7830,7 +8238,9 @@ begin
         call _queue_fail('PQ002', 'where', v_where, 'must be at most 31 levels deep');
     elseif json_length(v_where) > 0 then
         call _queue_leaves(v_where, true, out_where);
-        select count(*) into v_deep from json_table(out_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c = '!';
+        select count(*) into v_deep
+            from json_table(out_where, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c = '!';
         if v_deep > 0 then
             call _queue_fail('PQ002', 'where', v_where, 'must have no object and no array in an array');
         elseif json_length(out_where) > 16 then
@@ -7841,17 +8251,22 @@ end;
 --;
 drop procedure if exists _queue_first_of;
 --;
-create procedure _queue_first_of(in in_where longtext character set utf8mb4, out out_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_number double)
+create procedure _queue_first_of(in in_where longtext character set utf8mb4, out out_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    out out_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_number double)
     comment 'The value of a filter that is looked for first: the longest one that stands in no array.
 in_where: the filter, see _queue_where.
-out_path: where it stands, a JSON path; NULL: there is none. out_text: what it is, without its quotes. out_number: the same where it is a number.
+out_path: where it stands, a JSON path; NULL: there is none. out_text: what it is, without its quotes. out_number: the
+same where it is a number.
 differs: PostgreSQL has an operator for the whole filter.'
 begin
     declare v_value longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
-    select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
+    select concat('$', w.p), w.c into out_path, v_value
+        from json_table(in_where, '$[*]'
+        columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]')
+        order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
     if v_value regexp '^[-0-9]' then
         set out_number = v_value + 0e0;
     else
@@ -7862,28 +8277,40 @@ end;
 -- calls: _queue_leaves
 drop procedure if exists _queue_matches;
 --;
-create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean, out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
+create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean,
+    out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Whether a filter matches a message.
 in_entry: the message. in_where: the filter, see _queue_where.
-out_matches: whether it does. out_payload, out_headers: what was looked at, so that a caller who then locks the message sees whether that has
-changed.
+out_matches: whether it does. out_payload, out_headers: what was looked at, so that a caller who then locks the message
+sees whether that has changed.
 differs: on PostgreSQL it is an operator.'
 begin
     declare v_leaves longtext character set utf8mb4;
     declare v_lacks int;
     declare continue handler for not found begin end;
     set out_matches = false, out_payload = null, out_headers = null;
-    select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q where q.entry = in_entry;
+    select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q
+        where q.entry = in_entry;
     if out_payload is not null then
         call _queue_leaves(out_payload, false, v_leaves);
-        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-        where not exists (select 1 from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
+        select count(*) into v_lacks
+            from json_table(in_where, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        where not exists (select 1
+            from json_table(v_leaves, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
+            where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0;
     end if;
     if out_headers is not null and not out_matches then
         call _queue_leaves(out_headers, false, v_leaves);
-        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-        where not exists (select 1 from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
+        select count(*) into v_lacks
+            from json_table(in_where, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        where not exists (select 1
+            from json_table(v_leaves, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
+            where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0;
     end if;
 end;
@@ -7892,8 +8319,8 @@ drop procedure if exists _queue_index;
 --;
 create procedure _queue_index(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Puts a message into the index of filters where its kind has one (filter_index), or anew where it is in it.
-in_entry: the message, just put in or locked; NULL: that of in_kind and in_key. One that has more than 256 terms gets a single one, by which
-every filter finds it.
+in_entry: the message, just put in or locked; NULL: that of in_kind and in_key. One that has more than 256 terms gets a
+single one, by which every filter finds it.
 Locks: none but what it changes.
 differs: one message, because a procedure has no arrays.'
 index_one: begin
@@ -7902,10 +8329,12 @@ index_one: begin
     declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
     declare continue handler for not found begin end;
     if in_entry is null then
-        select q.entry into v_entry from queue_kind k straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = k.p_kind and q.p_key = in_key
+        select q.entry into v_entry from queue_kind k straight_join delayed_queue q force index (delayed_queue_key)
+            on q.p_kind = k.p_kind and q.p_key = in_key
         where k.p_kind = in_kind and k.filter_index for update;
     else
-        select q.entry into v_entry from delayed_queue q straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
+        select q.entry into v_entry from delayed_queue q
+            straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
         where q.entry = in_entry and k.filter_index;
     end if;
     if v_entry is null then
@@ -7924,7 +8353,8 @@ index_one: begin
     end if;
     insert into queue_term (entry, term, place)
     select distinct v_entry, cast(conv(left(sha2(concat(v_kind, l.p, '=', l.c), 256), 15), 16, 10) as signed), v_place
-    from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
+    from json_table(v_leaves, '$[*]'
+        columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
     where l.c not in ('{}', '[]')
     order by 2;
 end;
@@ -7939,7 +8369,8 @@ differs: on PostgreSQL it is _queue_index.'
 begin
     declare v_entry bigint;
     declare v_done boolean default false;
-    declare c cursor for select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    declare c cursor for select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        order by j.entry;
     open c;
     messages: loop
         begin
@@ -7967,8 +8398,10 @@ begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct if(j.p_key is null, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4), j.p_key) as one
-        from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) j
+        select distinct if(j.p_key is null, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4),
+            j.p_key) as one
+        from json_table(in_messages, '$[*]'
+            columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) j
         where substr(in_outcomes, j.place, 1) in ('c', 'r') order by one;
     open c;
     messages: loop
@@ -7999,7 +8432,8 @@ begin
     select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
     from (
         select t.entry, t.term
-        from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join queue_term t force index (primary) on t.entry = j.entry
+        from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            straight_join queue_term t force index (primary) on t.entry = j.entry
         order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
     if out_rows > 0 then
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -8012,7 +8446,8 @@ end;
 drop procedure if exists _queue_prune_terms;
 --;
 create procedure _queue_prune_terms(in in_max bigint, out out_pruned bigint)
-    comment 'Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a place that chance gave it.
+    comment 'Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a
+place that chance gave it.
 in_max: how many rows to look at.
 Result: how many rows went.
 Locks: the rows; what others have locked is left.
@@ -8029,13 +8464,16 @@ begin
     end if;
     while v_low is not null and v_round < 2 do
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)), sum(q.entry is null) into v_high, v_rows, v_gone, v_gone_rows
-        from (select t.entry from queue_term t force index (primary) where t.entry >= v_low order by t.entry limit v_left) w
+        select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)),
+            sum(q.entry is null) into v_high, v_rows, v_gone, v_gone_rows
+        from (select t.entry from queue_term t force index (primary) where t.entry >= v_low
+            order by t.entry limit v_left) w
             left join delayed_queue q force index (primary) on q.entry = w.entry;
         if v_gone_rows > 0 then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(g.entry) into v_gone
-            from (select distinct j.entry from json_table(v_gone, '$[*]' columns (entry bigint path '$')) j where j.entry is not null) g;
+            from (select distinct j.entry from json_table(v_gone, '$[*]' columns (entry bigint path '$')) j
+                where j.entry is not null) g;
             call _queue_forget_terms(v_gone, v_gone_rows);
             set out_pruned = out_pruned + v_gone_rows;
         end if;
@@ -8054,7 +8492,8 @@ end;
 drop procedure if exists _queue_define_filter;
 --;
 create procedure _queue_define_filter(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that aren''t in it, or takes them out.
+    comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that
+aren''t in it, or takes them out.
 in_kind, in_options: those of queue_define.
 Errors: PQ002.
 Locks: none but what it changes.
@@ -8080,12 +8519,16 @@ end;
 --;
 drop procedure if exists _queue_look_line;
 --;
-create procedure _queue_look_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
-    inout out_rank int, inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int)
+create procedure _queue_look_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int,
+    in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+    inout out_rank int, inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4,
+    out out_rows int)
     comment 'Looks through the ready line for messages that a filter may match, without a lock.
-in_kind: the kind. in_now: what is scheduled later than that is passed over. in_many: how many. in_path, in_text, in_number: see _queue_first_of.
-out_rank, out_place, out_entry: from behind which place on, and that of the last one found. out_entries: a JSON array of entries, in the order
-of delivery; NULL for none. out_rows: how many, 0 once there are no more. Whether all of the filter matches see _queue_matches.
+in_kind: the kind. in_now: what is scheduled later than that is passed over. in_many: how many. in_path, in_text,
+in_number: see _queue_first_of.
+out_rank, out_place, out_entry: from behind which place on, and that of the last one found. out_entries: a JSON array of
+entries, in the order of delivery; NULL for none. out_rows: how many, 0 once there are no more. Whether all of the
+filter matches see _queue_matches.
 differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
     declare v_rank int;
@@ -8093,28 +8536,40 @@ begin
     -- in two parts, so that each is a range of the index
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
-        json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')), json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+        json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
+        json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
     into out_entries, out_rows, v_rank, v_place, v_entry
     from (
         select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
-                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
-                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+        where q.p_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
+            and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
+            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                json_unquote(json_extract(q.payload, in_path)) = in_text,
+                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+                json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                json_unquote(json_extract(q.headers, in_path)) = in_text,
+                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+                json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     if out_rows = 0 then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
-            json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')), json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+        select json_arrayagg(c.entry), count(*),
+            json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
+            json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
+            json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
         into out_entries, out_rows, v_rank, v_place, v_entry
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.p_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.payload, in_path)) = in_text,
+                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.headers, in_path)) = in_text,
+                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
             order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     end if;
     if out_rows > 0 then
@@ -8124,12 +8579,14 @@ end;
 --;
 drop procedure if exists _queue_look_due;
 --;
-create procedure _queue_look_due(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+create procedure _queue_look_due(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int,
+    in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
     inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int)
     comment 'Looks through the timetable for messages that a filter may match, without a lock.
-in_kind: the kind. in_now: what is due later than that is passed over. in_many: how many. in_path, in_text, in_number: see _queue_first_of.
-out_place, out_entry: from behind which date on, and that of the last one found. out_entries: a JSON array of entries, by their dates; NULL for
-none. out_rows: how many. Whether all of the filter matches see _queue_matches.
+in_kind: the kind. in_now: what is due later than that is passed over. in_many: how many. in_path, in_text, in_number:
+see _queue_first_of.
+out_place, out_entry: from behind which date on, and that of the last one found. out_entries: a JSON array of entries,
+by their dates; NULL for none. out_rows: how many. Whether all of the filter matches see _queue_matches.
 differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -8138,21 +8595,31 @@ begin
     into out_entries, out_rows, out_place, out_entry
     from (
         select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
-        where q.p_kind = in_kind and q.due_at between out_place and in_now and (q.due_at > out_place or q.entry > out_entry)
-            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
-                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
-                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+        where q.p_kind = in_kind and q.due_at between out_place and in_now
+            and (q.due_at > out_place or q.entry > out_entry)
+            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                json_unquote(json_extract(q.payload, in_path)) = in_text,
+                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+                json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                json_unquote(json_extract(q.headers, in_path)) = in_text,
+                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+                json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         order by q.due_at, q.entry limit in_many) c;
 end;
 --;
 drop procedure if exists _queue_look_terms;
 --;
-create procedure _queue_look_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_term bigint, in in_other bigint, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
-    inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int, out out_gone longtext character set utf8mb4)
-    comment 'Looks through the index of filters for messages that a filter may match, without a lock, 1000 rows at a time.
-in_kind: the kind. in_now: the time of the call. in_term, in_other: the terms to look for. in_path, in_text, in_number: see _queue_first_of.
-out_place, out_entry: from behind which row on, and the last one. out_entries: a JSON array of entries, in the order of delivery; NULL for none.
+create procedure _queue_look_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_term bigint,
+    in in_other bigint, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+    inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int,
+    out out_gone longtext character set utf8mb4)
+    comment 'Looks through the index of filters for messages that a filter may match, without a lock, 1000 rows at a
+time.
+in_kind: the kind. in_now: the time of the call. in_term, in_other: the terms to look for. in_path, in_text, in_number:
+see _queue_first_of.
+out_place, out_entry: from behind which row on, and the last one. out_entries: a JSON array of entries, in the order of
+delivery; NULL for none.
 out_rows: how many rows were looked at. out_gone: entries of messages that have gone.
 differs: on PostgreSQL it is a part of _queue_find_terms.'
 begin
@@ -8162,15 +8629,17 @@ begin
     from (
         select r.entry, r.place from (
             (select t.entry, t.place from queue_term t force index (queue_term_place)
-                where t.term = in_term and t.place between out_place and in_now and (t.place > out_place or t.entry > out_entry)
+                where t.term = in_term and t.place between out_place and in_now
+                    and (t.place > out_place or t.entry > out_entry)
                 order by t.place, t.entry limit 1000)
             union all
             (select o.entry, o.place from queue_term o force index (queue_term_place)
-                where o.term = in_other and o.place between out_place and in_now and (o.place > out_place or o.entry > out_entry)
+                where o.term = in_other and o.place between out_place and in_now
+                    and (o.place > out_place or o.entry > out_entry)
                 order by o.place, o.entry limit 1000)) r
         order by r.place, r.entry limit 1000) w;
-    set out_entry = json_extract(v_rows, concat('$[', out_rows - 1, '][0]')), out_place = json_extract(v_rows, concat('$[', out_rows - 1, '][1]')),
-        out_entries = null, out_gone = null;
+    set out_entry = json_extract(v_rows, concat('$[', out_rows - 1, '][0]')),
+        out_place = json_extract(v_rows, concat('$[', out_rows - 1, '][1]')), out_entries = null, out_gone = null;
     if out_rows > 0 then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(g.entry) into out_gone
@@ -8182,12 +8651,17 @@ begin
         select json_arrayagg(c.entry) into out_entries
         from (
             select q.entry
-            from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
             where q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.payload, in_path)) = in_text,
+                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.headers, in_path)) = in_text,
+                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
             order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
     end if;
 end;
@@ -8196,11 +8670,14 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_try;
 --;
-create procedure _queue_try(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
+create procedure _queue_try(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_max int,
+    in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
     inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
-    comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks, and sees that nothing has changed.
-in_entries: the messages, a JSON array; NULL for none. in_where: the filter, see _queue_where. The other parameters are those of _queue_take_where;
-to out_entries and the counts what is taken is added. What has come due goes into the ready line.
+    comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks,
+and sees that nothing has changed.
+in_entries: the messages, a JSON array; NULL for none. in_where: the filter, see _queue_where. The other parameters are
+those of _queue_take_where; to out_entries and the counts what is taken is added. What has come due goes into the ready
+line.
 Locks: what is taken; what others have locked is passed over.
 differs: on PostgreSQL a statement locks just what a filter matches; InnoDB locks what it reads.'
 begin
@@ -8208,7 +8685,8 @@ begin
     declare v_matches, v_held, v_ends, v_done boolean default false;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare c cursor for
-        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j order by j.place;
+        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]'
+            columns (place for ordinality, entry bigint path '$')) j order by j.place;
     declare continue handler for not found begin end;
     open c;
     messages: loop
@@ -8222,10 +8700,12 @@ begin
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
         if v_matches then
             set v_found = null;
-            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null
+                or q.attempts >= coalesce(q.max_attempts, in_most)
             into v_found, v_due, v_held, v_ends
             from delayed_queue q force index (primary)
-            where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
+            where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now
+                and (q.ready_rank is not null or q.due_at <= in_now)
                 and concat(q.payload, '') <=> v_payload and concat(q.headers, '') <=> v_headers for update skip locked;
             if v_found is not null then
                 if v_due is not null then -- as in _queue_promote
@@ -8245,14 +8725,17 @@ end;
 -- calls: _queue_forget_terms, _queue_look_terms, _queue_try
 drop procedure if exists _queue_find_terms;
 --;
-create procedure _queue_find_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
-    inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
-    comment 'The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have the rarest value of the filter
-(the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they came due; of these in the order of delivery. So
-priorities are exact among 1000, and the cost is that of as many messages as have that value and stand before the last one taken,
-those that are held and those given back for later among them.
-in_path, in_text, in_number: see _queue_first_of. The other parameters are those of _queue_take_where; to out_entries and the counts what is
-taken is added.
+create procedure _queue_find_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
+    in in_where longtext character set utf8mb4, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_number double, inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int,
+    inout out_ends int)
+    comment 'The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have
+the rarest value of the filter (the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they
+came due; of these in the order of delivery. So priorities are exact among 1000, and the cost is that of as many
+messages as have that value and stand before the last one taken, those that are held and those given back for later
+among them.
+in_path, in_text, in_number: see _queue_first_of. The other parameters are those of _queue_take_where; to out_entries
+and the counts what is taken is added.
 Locks: the messages; what others have locked is passed over.'
 begin
     declare v_term, v_one, v_gone_rows bigint;
@@ -8266,38 +8749,45 @@ begin
     select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
-        from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) h;
+        from json_table(in_where, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+            where w.c not in ('{}', '[]')) h;
     while v_at < json_length(v_list) do -- the rarest
         set v_one = json_extract(v_list, concat('$[', v_at, ']')), v_at = v_at + 1;
         if json_length(v_list) > 1 then
             select count(*) into v_many from (
-                select 1 from queue_term t force index (queue_term_place) where t.term = v_one and t.place <= in_now limit 1000) c;
+                select 1 from queue_term t force index (queue_term_place)
+                    where t.term = v_one and t.place <= in_now limit 1000) c;
         end if;
         if v_many < v_least then
             set v_term = v_one, v_least = v_many;
         end if;
     end while;
     while v_rows = 1000 and out_number < in_max do
-        call _queue_look_terms(in_kind, in_now, v_term, v_other, in_path, in_text, in_number, v_place, v_entry, v_list, v_rows, v_gone);
+        call _queue_look_terms(in_kind, in_now, v_term, v_other, in_path, in_text, in_number, v_place, v_entry, v_list,
+            v_rows, v_gone);
         if v_gone is not null then
             call _queue_forget_terms(v_gone, v_gone_rows);
         end if;
-        call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+        call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
+            out_ends);
     end while;
 end;
 --;
 -- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_try
 drop procedure if exists _queue_take_where;
 --;
-create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
-neither uses nor changes the cursor of the session.
-in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have. in_where: the
-filter, see _queue_where.
+create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
+    in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int, out out_ends int)
+    comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does
+for calls without one. It neither uses nor changes the cursor of the session.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
+may have. in_where: the filter, see _queue_where.
 Result: see _queue_scan.
-Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its beginning until in_max
-match, and all that has come due: as many messages as stand before them. With it see _queue_find_terms.
+Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
+beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
+_queue_find_terms.
 Locks: the messages; what others have locked is passed over.
 differs: looks first, and locks what it found, see _queue_try.'
 begin
@@ -8313,8 +8803,12 @@ begin
     set out_entries = '[]', out_number = 0, out_expired = 0, out_ends = 0;
     select k.filter_index into v_filter from queue_kind k where k.p_kind = in_kind;
     call _queue_first_of(in_where, v_path, v_text, v_number);
-    if v_filter and exists (select 1 from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) then
-        call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries, out_number, out_expired, out_ends);
+    if v_filter and exists (select 1
+        from json_table(in_where, '$[*]'
+        columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        where w.c not in ('{}', '[]')) then
+        call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries,
+            out_number, out_expired, out_ends);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
         set v_due = '[]';
@@ -8323,14 +8817,17 @@ begin
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(c.entry) into v_list
             from (
-                select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 order by q.priority desc, q.due_at, q.entry limit 1000) c;
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
         end if;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
-            call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
-            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+            call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
+                v_rows);
+            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
+                out_ends);
             set v_many = least(4 * v_many, greatest(in_max, 5000));
         end while;
     end if;
@@ -8340,7 +8837,8 @@ end;
 -- calls: _queue_first_of, _queue_look_due, _queue_look_line, _queue_matches
 drop procedure if exists _queue_peek_where;
 --;
-create procedure _queue_peek_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_where longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
+create procedure _queue_peek_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int,
+    in in_where longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
     comment 'The messages that queue_peek with a filter shows, and perhaps a few more.
 in_where: the filter, see _queue_where. in_now: the time of the call. The other parameters are those of queue_peek.
 out_entries: a JSON array of entries, in no order.
@@ -8359,15 +8857,19 @@ begin
         set v_found = 0, v_rows = 1000;
         while v_rows > 0 and v_found < in_most do
             if v_line then
-                call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
+                call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place,
+                    v_entry, v_list, v_rows);
             else
-                call _queue_look_due(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
+                call _queue_look_due(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_place, v_entry,
+                    v_list, v_rows);
             end if;
             set v_one = 0;
             while v_one < v_rows and v_found < in_most do
-                call _queue_matches(json_extract(v_list, concat('$[', v_one, ']')), in_where, v_matches, v_payload, v_headers);
+                call _queue_matches(json_extract(v_list, concat('$[', v_one, ']')), in_where, v_matches, v_payload,
+                    v_headers);
                 if v_matches then
-                    set out_entries = json_array_append(out_entries, '$', json_extract(v_list, concat('$[', v_one, ']'))), v_found = v_found + 1;
+                    set out_entries = json_array_append(out_entries, '$',
+                        json_extract(v_list, concat('$[', v_one, ']'))), v_found = v_found + 1;
                 end if;
                 set v_one = v_one + 1;
             end while;
@@ -8384,17 +8886,19 @@ end;
 drop procedure if exists _queue_take_in;
 --;
 create procedure _queue_take_in()
-    comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t be pushed becomes a dead
-letter with the reason. It comes before its caller reads the clock, so that what is taken in is ready for it.
-Locks: the rows; what others have locked is left. They are pushed in their order, not in that of their keys: a call that so waits
-crosswise with another is made again, see _queue_again.
+    comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t
+be pushed becomes a dead letter with the reason. It comes before its caller reads the clock, so that what is taken in is
+ready for it.
+Locks: the rows; what others have locked is left. They are pushed in their order, not in that of their keys: a call that
+so waits crosswise with another is made again, see _queue_again.
 differs: PostgreSQL''s is the trigger itself.'
 begin
     declare v_first, v_id, v_now bigint;
     declare v_done boolean default false;
     declare v_ids longtext character set utf8mb4;
     declare c cursor for
-        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id
+        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
+            straight_join queue_inbox i force index (primary) on i.id = j.id
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
@@ -8417,16 +8921,18 @@ begin
         end loop;
         close c;
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id;
+        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
+            straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end;
 --;
 -- calls: _queue_check_json, _queue_check_payload, _queue_fail, _queue_push
 drop procedure if exists _queue_land;
 --;
-create procedure _queue_land(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6), in in_scheduled_at bigint, in in_attempts int,
-    in in_max_attempts int)
+create procedure _queue_land(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6),
+    in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int)
     comment 'Pushes one row of the inbox.
 The parameters are the columns of queue_inbox.
 Errors: those of queue_push.
@@ -8444,10 +8950,11 @@ begin
     if in_headers is not null then
         call _queue_check_json(in_headers, 'PQ003', 'headers');
     end if;
-    if coalesce(in_headers, in_priority, in_delay_seconds, in_scheduled_at, in_attempts, in_max_attempts) is not null then
-        set v_options = json_object('headers', json_extract(coalesce(in_headers, 'null'), '$'), 'priority', in_priority + 0,
-            'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts', in_attempts + 0,
-            'max_attempts', in_max_attempts + 0);
+    if coalesce(in_headers, in_priority, in_delay_seconds, in_scheduled_at, in_attempts, in_max_attempts) is not null
+        then
+        set v_options = json_object('headers', json_extract(coalesce(in_headers, 'null'), '$'), 'priority',
+            in_priority + 0, 'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts',
+            in_attempts + 0, 'max_attempts', in_max_attempts + 0);
     end if;
     call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
 end;
@@ -8469,14 +8976,15 @@ begin
     declare v_error text character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_stored json;
-    select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at, i.attempts,
-        i.max_attempts
+    select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at,
+        i.attempts, i.max_attempts
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
     from queue_inbox i where i.id = in_id for update;
     begin
         declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
             get diagnostics condition 1 v_error = message_text;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
+        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+            v_max_attempts);
     end;
     if v_error is not null then
         if v_key is null then
@@ -8489,7 +8997,8 @@ begin
         if v_bytes is null then
             set v_payload = coalesce(v_payload, 'null');
         end if;
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at, v_outcome);
+        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at,
+            v_outcome);
         if v_outcome = 'created' then
             select q.entry into v_entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_key for update;
             call _queue_bury(v_entry, v_error, in_now);
@@ -8538,8 +9047,9 @@ end;
 drop procedure if exists _queue_stage_prune;
 --;
 create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, what came of those that were published, and queries of
-which nothing came for a year.
+    comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that
+are done, batches not committed, or kept, for a week, what came of those that were published, and queries of which
+nothing came for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 out_pruned: how many rows.
 Locks: the rows; what others have locked is left.'
@@ -8553,7 +9063,8 @@ begin
         where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
         if v_part is null then
             select p.part into v_part from queue_stage_part p
-            where p.query is not null and exists (select 1 from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
+            where p.query is not null
+                and exists (select 1 from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
             limit 1 for update skip locked;
         end if;
         if v_part is null or out_pruned >= in_max then
@@ -8563,23 +9074,28 @@ begin
         set out_pruned = out_pruned + v_rows;
     end loop;
     if exists (select 1 from queue_stream_part p where p.begun_at <= in_now - 604800000000) then
-        delete from queue_stream_part where queue_stream_part.begun_at <= in_now - 604800000000 order by queue_stream_part.begun_at limit in_max;
+        delete from queue_stream_part where queue_stream_part.begun_at <= in_now - 604800000000
+            order by queue_stream_part.begun_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
     if exists (select 1 from queue_stream_kept k where k.kept_at <= in_now - 604800000000) then
-        delete from queue_stream_kept where queue_stream_kept.kept_at <= in_now - 604800000000 order by queue_stream_kept.kept_at limit in_max;
+        delete from queue_stream_kept where queue_stream_kept.kept_at <= in_now - 604800000000
+            order by queue_stream_kept.kept_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
     if exists (select 1 from queue_stream_plan l where l.begun_at <= in_now - 604800000000) then
-        delete from queue_stream_plan where queue_stream_plan.begun_at <= in_now - 604800000000 order by queue_stream_plan.begun_at limit in_max;
+        delete from queue_stream_plan where queue_stream_plan.begun_at <= in_now - 604800000000
+            order by queue_stream_plan.begun_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
     if exists (select 1 from queue_write w where w.written_at <= in_now - 604800000000) then
-        delete from queue_write where queue_write.written_at <= in_now - 604800000000 order by queue_write.written_at limit in_max;
+        delete from queue_write where queue_write.written_at <= in_now - 604800000000
+            order by queue_write.written_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
     if exists (select 1 from queue_stage_done d where d.done_at <= in_now - 31536000000000) then
-        delete from queue_stage_done where queue_stage_done.done_at <= in_now - 31536000000000 order by queue_stage_done.done_at limit in_max;
+        delete from queue_stage_done where queue_stage_done.done_at <= in_now - 31536000000000
+            order by queue_stage_done.done_at limit in_max;
         set out_pruned = out_pruned + row_count();
     end if;
 end;
@@ -8590,12 +9106,15 @@ drop procedure if exists _queue_stage_put;
 --;
 create procedure _queue_stage_put(in in_parts longtext character set utf8mb4,
     in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
-    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
+    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint,
+    out out_differing bigint)
     comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
-in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
+in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
+under it.
 in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish.
 out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
-Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003,
+naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
@@ -8611,14 +9130,17 @@ begin
         call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
     end if;
     select min(j.one), sum(j.messages) into v_bad, v_expected from (
-        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$' and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
-        from json_table(in_parts, '$[*]' columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
+        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$'
+            and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
+        from json_table(in_parts, '$[*]'
+            columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
             messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
     if v_bad is not null then
         call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;
     select count(distinct l.part) into v_found from (
-        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part
+        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage_part p force index (primary) on p.part = j.part
         order by p.part limit 1000000000 for update /*!80000 of p */) l;
     if v_found <> json_length(in_parts) then
         call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
@@ -8629,10 +9151,13 @@ begin
         and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
             or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
         and if(s.payload_bytes is not null, s.payload is null,
-            if(length(s.payload) > 65535 or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
-                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31) -- MySQL reads 100 levels
+            if(length(s.payload) > 65535
+            or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
+                -- MySQL reads 100 levels
+                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31)
             and (locate('\\', s.payload) = 0
-                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
+            /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
         and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
             and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
                 json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
@@ -8640,14 +9165,17 @@ begin
         and coalesce(s.priority between -32768 and 32767, true)
         and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
-        and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
+        and coalesce(s.attempts between 0 and 1000000000, true)
+            and coalesce(s.max_attempts between 1 and 1000000000, true)
         and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
         and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
     into out_messages, v_special
-    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+        straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
         left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
     if out_messages <> coalesce(v_expected, 0) then
-        call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
+        call _queue_fail('PQ004', 'messages', out_messages,
+            concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
     end if;
     -- of a client that counts the rows that are found, row_count() of an insert counts keys that are taken as well
     update queue_stage_part p set p.job = p.job where p.part = json_value(in_parts, '$[0].part');
@@ -8659,14 +9187,16 @@ begin
         call _queue_stage_put_each(in_parts);
         set v_counted = false;
     else
-        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
-            o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
-            if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes,
+            m.headers, coalesce(m.priority, 0), o.due, o.due, v_now, coalesce(m.attempts, 0), m.max_attempts,
+            if(o.due <= v_now, -coalesce(m.priority, 0), null), if(o.due <= v_now, o.due, null),
+            if(o.due > v_now, o.due, null)
         from (
             select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
-            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+                straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
             order by s.p_key, s.p_kind, s.id limit 1000000000) o
             straight_join queue_stage m force index (primary) on m.id = o.id
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
@@ -8676,30 +9206,36 @@ begin
     end if;
     if not v_counted or out_pushed < out_messages then
         select count(distinct if(q.entry > v_first, q.entry, null)) + coalesce(sum(s.p_key is null), 0),
-            coalesce(sum(q.entry is not null and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
-                /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) *//*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
+            coalesce(sum(q.entry is not null
+            and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
+                /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
+                /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
         into out_pushed, out_differing
-        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key;
     end if;
     call _queue_text(in_options, 'job', v_job);
     call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
     if coalesce(in_query, v_job) is not null then
         insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing, coalesce(v_refused, 0));
+        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing,
+            coalesce(v_refused, 0));
     end if;
     /*M!100600 set statement sql_safe_updates = 0 for */
-    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+        straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
     /*M!100600 set statement sql_safe_updates = 0 for */
-    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part;
+    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+        straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;
 --;
 -- calls: _queue_land
 drop procedure if exists _queue_stage_put_each;
 --;
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
-    comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong, or is of a kind with
-a shape or a memory of keys; and where its JSON takes more than a glance.
+    comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong,
+or is of a kind with a shape or a memory of keys; and where its JSON takes more than a glance.
 in_parts: those of queue_stage_publish, locked.
 Errors: those of queue_push, naming the key; then the call has to be undone.
 Locks: as queue_push.
@@ -8717,11 +9253,13 @@ begin
     declare v_state char(5) character set utf8mb4;
     declare v_number int;
     declare c cursor for
-        select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
         order by s.p_key, s.p_kind, s.id;
     declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
         get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
-        set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         case v_number
             when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
             when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
@@ -8737,11 +9275,12 @@ begin
         if v_done then
             leave messages;
         end if;
-        select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at, s.attempts,
-            s.max_attempts
+        select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at,
+            s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
+        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+            v_max_attempts);
     end loop;
     close c;
 end;
@@ -8749,7 +9288,8 @@ end;
 -- calls: _queue_check_key, _queue_fail
 drop procedure if exists _queue_check_batch;
 --;
-create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
+create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_batch bigint)
     comment 'Refuses what can''t be a batch of a query.
 in_name: what the query is called in the message. in_query: the query. in_batch: the number of the batch.
 Errors: PQ001.'
@@ -8764,11 +9304,11 @@ end;
 -- changes: queue_stage_done
 drop procedure if exists _queue_batch_done;
 --;
-create procedure _queue_batch_done(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_now bigint, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_new boolean)
+create procedure _queue_batch_done(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_now bigint,
+    in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_new boolean)
     comment 'Notes that a batch of a query is done, in the transaction that does it.
-in_query: the query. in_batch: its number; they only go up. in_now: the time of the call. in_run, in_job: what runs the query, and the
-write that does the batch; NULL where nobody says.
+in_query: the query. in_batch: its number; they only go up. in_now: the time of the call. in_run, in_job: what runs the
+query, and the write that does the batch; NULL where nobody says.
 Result: whether it wasn''t done before.
 Errors: PQ004 where another write of the same run has done it: that is no replay, and what this one has would be lost.
 Locks: the row of the query, so that of two who do the same batch the second waits and finds it done.
@@ -8781,10 +9321,12 @@ begin
     select d.batch, d.run, d.job into v_batch, v_run, v_job from queue_stage_done d where d.query = in_query for update;
     set out_new = v_batch < in_batch;
     if out_new then
-        update queue_stage_done d set d.batch = in_batch, d.run = left(in_run, 200), d.job = left(in_job, 200), d.done_at = in_now
+        update queue_stage_done d set d.batch = in_batch, d.run = left(in_run, 200), d.job = left(in_job, 200),
+            d.done_at = in_now
         where d.query = in_query;
     elseif v_batch = in_batch and v_run = in_run and v_job <> in_job then
-        call _queue_fail('PQ004', 'batch', in_batch, 'must be ended by one write: another one of this run has ended it');
+        call _queue_fail('PQ004', 'batch', in_batch,
+            'must be ended by one write: another one of this run has ended it');
     end if;
 end;
 --;
@@ -8813,7 +9355,8 @@ drop procedure if exists _queue_stream_trim;
 --;
 create procedure _queue_stream_trim(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_batch bigint, out out_lost bigint)
-    comment 'Forgets the receipts of a read, or of all reads of a batch, that somebody else''s delivery or an end has made void.
+    comment 'Forgets the receipts of a read, or of all reads of a batch, that somebody else''s delivery or an end has
+made void.
 in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
 Result: how many.
 Locks: the parts in which something was lost.
@@ -8841,9 +9384,11 @@ begin
         select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
         from (
             select r.receipt
-            from json_table(v_old, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            from json_table(v_old, '$[*]'
+                columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
                 straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
+                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
+                        and q.secret = unhex(right(r.receipt, 32))
             where q.reserved_by is not null
             order by r.place limit 1000000000) s;
         if json_length(v_receipts) < json_length(v_old) then
@@ -8857,7 +9402,8 @@ end;
 -- calls: _queue_check_nack, _queue_fail, _queue_nack
 drop procedure if exists _queue_stream_fail;
 --;
-create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint, out out_failed bigint)
+create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint,
+    out out_failed bigint)
     comment 'Gives back what failed of a batch.
 in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
 out_failed: how many.
@@ -8872,19 +9418,22 @@ begin
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.secret, r.options
         from (
-            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry, right(f.receipt, 32) as secret,
-                json_remove(f.one, '$.receipt') as options
-            from json_table(in_failed, '$[*]' columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
+            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry,
+                right(f.receipt, 32) as secret, json_remove(f.one, '$.receipt') as options
+            from json_table(in_failed, '$[*]'
+                columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
             limit 1000000000) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by q.p_key, q.p_kind;
     if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
-        select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT') then
+        select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT')
+            then
         call _queue_fail('PQ002', 'failed', in_failed, 'must be a JSON array of {receipt, and options of queue_nack}');
     end if;
     select min(concat('r', coalesce(f.receipt, 'null'))) into v_bad
     from json_table(in_failed, '$[*]' columns (receipt longtext character set utf8mb4 path '$.receipt')) f
-    where f.receipt is null or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
+    where f.receipt is null
+        or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
     if v_bad is not null then
         call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
     end if;
@@ -8944,21 +9493,24 @@ begin
     set out_list = null;
     if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
         if v_plan is not null then
-            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = out_source lock in share mode;
+            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
+                where l.source = out_source lock in share mode;
             if not v_newest <=> v_plan then
                 call _queue_fail('PQ004', 'plan', v_plan, 'must be the newest of its source: another run reads it now');
             end if;
         end if;
         if not v_sealed and (coalesce(v_follows, false) = false or exists (
-            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
+            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1
+                and b.handed >= b.wanted)) then
             insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
             values (out_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
             on duplicate key update part = queue_stream_part.part;
-            select p.receipts is null into v_new from queue_stream_part p where p.source = out_source and p.part = in_part for update;
+            select p.receipts is null into v_new from queue_stream_part p
+                where p.source = out_source and p.part = in_part for update;
         end if;
         if v_new then
-            call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages, v_options,
-                v_entry, v_entries, v_seed);
+            call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
+                v_options, v_entry, v_entries, v_seed);
             set v_entries = coalesce(v_entries, json_array(v_entry + 0));
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
@@ -8970,7 +9522,8 @@ begin
             update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
             where p.source = out_source and p.part = in_part;
         else
-            -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
+            -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had
+            -- it
             select p.receipts into v_receipts from queue_stream_part p where p.source = out_source and p.part = in_part;
         end if;
         call _queue_receipts(coalesce(v_receipts, '[]'), out_list, v_number);
@@ -8982,10 +9535,12 @@ end;
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 drop procedure if exists _queue_stream_commit;
 --;
-create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4,
-    out out_new boolean, out out_acked bigint, out out_failed bigint, out out_lost bigint, out out_published bigint, out out_pushed bigint, out out_differing bigint)
+create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
+    in in_options longtext character set utf8mb4, out out_new boolean, out out_acked bigint, out out_failed bigint,
+    out out_lost bigint, out out_published bigint, out out_pushed bigint, out out_differing bigint)
     comment 'queue_stream_commit without its transaction.
-in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t committed before.
+in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t
+committed before.
 out_acked, out_failed, out_lost, out_published, out_pushed, out_differing: its result.'
 begin
     declare v_now bigint;
@@ -8995,7 +9550,8 @@ begin
     declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcomes longtext character set ascii;
     declare c cursor for
-        select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch order by p.source, p.part;
+        select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch
+            order by p.source, p.part;
     call _queue_check_batch('stream', in_stream, in_batch);
     call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job,refused', 'options');
     call _queue_boolean(in_options, 'whole', v_whole);
@@ -9010,18 +9566,21 @@ begin
         call _queue_lock(v_list);
         if v_keep then
             insert into queue_stream_kept
-            select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
-                q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
+            select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes,
+                q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at,
+                q.attempts, q.reserved_by, r.receipt, q.errors
             from queue_stream_part p
-                straight_join json_table(p.receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                straight_join json_table(p.receipts, '$[*]'
+                    columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
                 straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
+                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
+                        and q.secret = unhex(right(r.receipt, 32))
             where p.stream = in_stream and p.batch = in_batch;
         end if;
         delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
         if json_contains_path(in_options, 'one', '$.parts') then
-            call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, out_published, out_pushed,
-                out_differing);
+            call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, out_published,
+                out_pushed, out_differing);
         end if;
         if json_contains_path(in_options, 'one', '$.failed') then
             call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, out_failed);
@@ -9041,7 +9600,8 @@ begin
         close c;
         set out_lost = v_number - out_acked - out_failed;
         if v_whole and out_lost > 0 then
-            call _queue_fail('PQ004', 'batch', in_batch, concat(out_lost, ' of its messages are no longer held for it'));
+            call _queue_fail('PQ004', 'batch', in_batch,
+                concat(out_lost, ' of its messages are no longer held for it'));
         end if;
         delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
         where p.stream = in_stream and p.batch <= in_batch;
@@ -9049,14 +9609,14 @@ begin
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_check_options, _queue_commit, _queue_integer,
---     _queue_stage_outdated, _queue_stage_prune, _queue_text, _queue_undo, queue_now
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+--     _queue_text, queue_now
 -- changes: queue_stage_part
 drop procedure if exists queue_stage_begin;
 --;
 create procedure queue_stage_begin(in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of them
-messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
+    comment 'Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of
+them messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
 not published goes after a day.
 in_job: what the part belongs to, 1 to 200 characters: queue_stage_abort removes all parts of it.
 in_options: what it is for, as in queue_stage_publish. What an earlier run of the query has staged goes at once, and
@@ -9069,15 +9629,13 @@ Errors: PQ001 for job, PQ002 for options.
 Locks: the parts of earlier runs; what others have locked is left.
 Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_batch, v_part, v_pruned bigint;
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_key(in_job, 'job');
             call _queue_check_options(in_options, 'query,batch,run', 'options');
@@ -9089,20 +9647,21 @@ begin
             set v_part = uuid_short() & 9223372036854775807;
             insert into queue_stage_part (part, job, query, batch, run, begun_at)
             values (v_part, in_job, v_query, v_batch, v_run, v_now);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_part as part;
 end;
 --;
--- calls: _queue_again, _queue_batch_done, _queue_begin, _queue_check_batch, _queue_check_options, _queue_commit,
---     _queue_integer, _queue_stage_put, _queue_text, _queue_undo, queue_now
+-- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
+--     queue_now
 drop procedure if exists queue_stage_publish;
 --;
-create procedure queue_stage_publish(in in_parts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is taken is
-ignored.
+create procedure queue_stage_publish(in in_parts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
+    comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is
+taken is ignored.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin returned, and how many messages were staged
 under it.
 in_options: what names this work, so that the same batch is published once.
@@ -9122,16 +9681,14 @@ Locks: the row of the query and the parts, in their order; else as queue_push_ma
 Where the idea comes from: the transactional sinks of Spark and Flink.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_batch, v_messages, v_pushed, v_differing bigint;
     declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_new boolean default true;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_options(in_options, 'query,batch,run,job,refused', 'options');
             call _queue_text(in_options, 'query', v_query);
@@ -9146,15 +9703,15 @@ begin
             if v_new then
                 call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select if(v_new, 'published', 'replayed') as outcome, v_messages as messages, v_pushed as pushed,
         v_differing as differing;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_stage_remove, _queue_undo
+-- calls: _queue_check_key, _queue_stage_remove
 drop procedure if exists queue_stage_abort;
 --;
 create procedure queue_stage_abort(in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9164,15 +9721,13 @@ Result: removed: how many messages.
 Errors: PQ001 for job.
 Locks: the parts, in their order.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_removed, v_part, v_rows bigint;
     declare continue handler for not found begin end;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_key(in_job, 'job');
             set v_removed = 0;
             parts: loop
@@ -9185,10 +9740,10 @@ begin
                 call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
                 set v_removed = v_removed + v_rows;
             end loop;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_removed as removed;
 end;
 --;
@@ -9209,34 +9764,33 @@ begin
     select not exists (select 1 from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select 1 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now)
-            or exists (select 1 from delayed_queue d force index (delayed_queue_due) where d.p_kind = in_kind and d.due_at between 0 and v_now)
+            or exists (select 1 from delayed_queue d force index (delayed_queue_due)
+                where d.p_kind = in_kind and d.due_at between 0 and v_now)
             or exists (select 1 from queue_inbox i where not i.taken)) as ready;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_commit, _queue_stream_trim, _queue_undo, queue_now
+-- calls: _queue_check_key, _queue_stream_trim, queue_now
 -- changes: queue_stream_plan
 drop procedure if exists queue_stream_plan;
 --;
 create procedure queue_stream_plan(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only the parts that were handed
-out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is refused. What somebody else has
-by now, or what has ended, is forgotten.
+    comment 'Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only
+the parts that were handed out are handed out again, whatever the reader is told to take now, and whoever holds an older
+plan is refused. What somebody else has by now, or what has ended, is forgotten.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
-Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that are kept; NULL: none was, and the read
-is a new one.
+Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that
+are kept; NULL: none was, and the read is a new one.
 Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.
 Where the idea comes from: the fencing tokens of leases.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_plan, v_lost bigint;
     declare v_parts longtext character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_key(in_source, 'source');
             call queue_now(v_now);
             insert into queue_stream_plan (source, plan, sealed, begun_at) values (in_source, 1, false, v_now)
@@ -9245,30 +9799,32 @@ begin
             select l.plan into v_plan from queue_stream_plan l where l.source = in_source for update;
             select json_arrayagg(s.part) into v_parts
             from (
-                select p.part from queue_stream_part p where p.source = in_source order by p.part limit 1000000000 lock in share mode) s;
+                select p.part from queue_stream_part p where p.source = in_source
+                    order by p.part limit 1000000000 lock in share mode) s;
             if v_parts is null then
                 select json_arrayagg(s.part) into v_parts
                 from (
-                    select distinct k.part from queue_stream_kept k where k.source = in_source order by k.part limit 1000000000) s;
+                    select distinct k.part from queue_stream_kept k where k.source = in_source
+                        order by k.part limit 1000000000) s;
             else
                 update queue_stream_plan l set l.sealed = true where l.source = in_source;
                 call _queue_stream_trim(in_source, null, null, v_lost);
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_plan as plan, v_parts as parts;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_stream_reserve, _queue_undo
+-- calls: _queue_stream_reserve
 drop procedure if exists queue_stream_reserve;
 --;
 create procedure queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
     in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'queue_reserve for one part of a batch. Who asks again for the same part gets the same messages, as far as they are
-still held for it, and no others, whatever it wants to take now. So a task that fails is run again, and a batch is
-replayed. queue_stream_commit ends the batch.
+    comment 'queue_reserve for one part of a batch. Who asks again for the same part gets the same messages, as far as
+they are still held for it, and no others, whatever it wants to take now. So a task that fails is run again, and a batch
+is replayed. queue_stream_commit ends the batch.
 in_stream: what names the reader, 1 to 200 characters; its first 160 and the batch and the part are the worker.
 in_batch: the number of the batch, they only go up.
 in_part: the part of it, from 0.
@@ -9289,85 +9845,81 @@ Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_list longtext character set utf8mb4;
     declare v_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_stream_reserve(in_stream, in_batch, in_part, in_kind, in_max_messages, in_options, v_source, v_list);
-            call _queue_commit(v_own);
-            leave again;
+            call _queue_stream_reserve(in_stream, in_batch, in_part, in_kind, in_max_messages, in_options, v_source,
+                v_list);
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     if v_list is null then
-        select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at, k.scheduled_at_initially,
-            k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+        select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
+            k.scheduled_at_initially, k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
         from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
     else
-        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+            concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
+        from json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
             place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.place;
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_batch, _queue_commit, _queue_stream_trim, _queue_undo
+-- calls: _queue_check_batch, _queue_stream_trim
 drop procedure if exists queue_stream_renew;
 --;
 create procedure queue_stream_renew(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
-    comment 'Forgets what a batch has lost, after queue_stream_commit has refused it for that: who then reads it again gets, and ends, the rest.
-Whatever was made of the batch before is to be thrown away.
+    comment 'Forgets what a batch has lost, after queue_stream_commit has refused it for that: who then reads it again
+gets, and ends, the rest. Whatever was made of the batch before is to be thrown away.
 in_stream, in_batch: as in queue_stream_reserve.
 Result: lost: how many messages.
 Errors: PQ001 for stream and batch.
 Locks: the parts in which something was lost.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_lost bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_batch('stream', in_stream, in_batch);
             call _queue_stream_trim(null, in_stream, in_batch, v_lost);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_lost as lost;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_seconds, _queue_commit, _queue_extend_slotted,
---     _queue_lock, _queue_stream_held, _queue_undo, queue_now
+-- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_lock, _queue_stream_held, queue_now
 drop procedure if exists queue_stream_extend;
 --;
 create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double)
-    comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever asks first, the
-read itself if it is done again before anybody else comes.
+    comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to
+whoever asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages; none of both once the batch is committed.
 Errors: PQ001 for source and seconds.
 Locks: the messages, in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_until, v_extended bigint;
     declare v_number int;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_check_kind(in_source, 230, 'source');
             call _queue_check_seconds(in_seconds);
@@ -9375,16 +9927,22 @@ begin
             call _queue_stream_held(in_source, null, null, v_list, v_number);
             call _queue_lock(v_list);
             select coalesce(sum(q.semaphores is null), 0) into v_extended
-            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.reserved_by is not null;
+            from json_table(v_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                    and q.reserved_by is not null;
             /*M!100600 set statement sql_safe_updates = 0 for */
-            update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.semaphores is null
+            update json_table(v_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                    and q.semaphores is null
                     and q.reserved_by is not null
             set q.scheduled_at = v_until;
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(json_array(q.entry, r.place)) into v_slots
-            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+            from json_table(v_list, '$[*]'
+                columns (place for ordinality, entry bigint path '$[0]',
+                secret char(32) character set utf8mb4 path '$[1]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.semaphores is not null;
             if v_slots is not null then
@@ -9392,10 +9950,10 @@ begin
                 call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
                 set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
             end if;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_extended as extended, v_number - v_extended as lost;
 end;
 --;
@@ -9403,8 +9961,9 @@ end;
 drop procedure if exists queue_stream_done;
 --;
 create procedure queue_stream_done(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
-    comment 'Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after it has read the batch and
-before it writes. A batch that is replayed after its end has no messages any more, and nothing is to be written for it.
+    comment 'Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after
+it has read the batch and before it writes. A batch that is replayed after its end has no messages any more, and nothing
+is to be written for it.
 in_stream, in_batch: as in queue_stream_reserve.
 Result: done: true or false.
 Errors: PQ001 for stream and batch.
@@ -9414,12 +9973,13 @@ begin
     select exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) as done;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_stream_commit, _queue_undo
+-- calls: _queue_stream_commit
 drop procedure if exists queue_stream_commit;
 --;
-create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4)
-    comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it publishes what
-came of it and gives back what failed.
+create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
+    in in_options longtext character set utf8mb4)
+    comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it
+publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
@@ -9439,51 +9999,48 @@ message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_new boolean;
     declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published, v_pushed,
-                v_differing);
-            call _queue_commit(v_own);
-            leave again;
+            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published,
+                v_pushed, v_differing);
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select if(v_new, 'committed', 'replayed') as outcome, v_acked as acked, v_failed as failed, v_lost as lost,
         v_published as published, v_pushed as pushed, v_differing as differing;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_undo
+-- calls: _queue_check_kind
 -- changes: queue_stream_kept
 drop procedure if exists queue_stream_forget;
 --;
 create procedure queue_stream_forget(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will not ask for it again.
+    comment 'Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is
+done, and will not ask for it again.
 in_source: the read, as in queue_stream_plan, 1 to 230 characters.
 Result: forgotten: how many messages.
 Errors: PQ001 for source.
 Locks: the rows.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_forgotten bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_kind(in_source, 230, 'source');
             delete k from queue_stream_kept k where k.source = in_source;
             set v_forgotten = row_count();
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_forgotten as forgotten;
 end;
 --;
@@ -9492,10 +10049,11 @@ end;
 -- changes: queue_worker
 drop procedure if exists _queue_heartbeat;
 --;
-create procedure _queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_alive boolean, out out_started bigint, out out_expires bigint, out out_reaps boolean)
+create procedure _queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
+    in in_now bigint, out out_alive boolean, out out_started bigint, out out_expires bigint, out out_reaps boolean)
     comment 'queue_heartbeat without its transaction.
-in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the time of the call. out_alive, out_started, out_expires,
+in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the time of the call. out_alive, out_started,
+out_expires,
 out_reaps: what it answers.
 differs: on PostgreSQL it is a part of queue_heartbeat.'
 begin
@@ -9519,7 +10077,8 @@ begin
     call _queue_boolean(in_options, 'stop', v_stop);
     call _queue_groups_due(in_now, v_looked);
     call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
-    select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep, out_started
+    select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep,
+        out_started
     from queue_worker w where w.worker = in_worker for update;
     set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = null,
         out_started = coalesce(out_started, in_now);
@@ -9538,12 +10097,13 @@ begin
         call _queue_server_run(v_run);
         set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
             v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
-            v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30), v_seconds),
-            v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true), v_upkeep),
-            out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
-        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep,
-            server_run)
-        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep, v_run)
+            v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
+            v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true),
+            v_upkeep), out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
+        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
+            session_id, upkeep, server_run)
+        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock,
+            if(v_lock is null, null, connection_id()), v_upkeep, v_run)
         on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = in_now, timeout_seconds = v_seconds,
             session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
             server_run = v_run;
@@ -9560,11 +10120,11 @@ end;
 -- changes: queue_count
 drop procedure if exists _queue_free;
 --;
-create procedure _queue_free(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int,
-    out out_freed int, out out_done boolean)
+create procedure _queue_free(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kinds longtext character set utf8mb4,
+    in in_now bigint, in in_max int, out out_freed int, out out_done boolean)
     comment 'Frees what a worker that is gone holds.
-in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the call. in_max: how
-many messages at the most. out_freed: how many those were. out_done: whether that was all.
+in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the
+call. in_max: how many messages at the most. out_freed: how many those were. out_done: whether that was all.
 Locks: the messages, in the order of their entries; what others have locked is left for the next time.'
 begin
     declare v_list, v_more longtext character set utf8mb4;
@@ -9580,7 +10140,8 @@ begin
     if in_kinds is null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(h.entry) into v_list
-        from (select q.entry from delayed_queue q where q.reserved_by = in_worker and q.scheduled_at > in_now limit in_max) h;
+        from (select q.entry from delayed_queue q where q.reserved_by = in_worker
+            and q.scheduled_at > in_now limit in_max) h;
     end if;
     while v_place < json_length(in_kinds) and v_left > 0 do
         set v_kind = json_unquote(json_extract(in_kinds, concat('$[', v_place, ']'))), v_place = v_place + 1;
@@ -9600,7 +10161,8 @@ begin
     select json_arrayagg(l.entry), count(*) into v_list, out_freed
     from (
         select q.entry
-        from (select distinct j.entry from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
+        from (select distinct j.entry
+            from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
             straight_join delayed_queue q force index (primary) on q.entry = d.entry
         where q.reserved_by = in_worker and q.scheduled_at > in_now
         order by d.entry limit 1000000000 for update /*!80000 of q */ skip locked) l;
@@ -9608,7 +10170,8 @@ begin
     if out_freed > 0 then
         insert into queue_count (id, p_kind, expired)
         select uuid_short(), q.p_kind, count(*)
-        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
         open c;
         messages: loop
@@ -9630,8 +10193,8 @@ end;
 drop procedure if exists _queue_free_one;
 --;
 create procedure _queue_free_one(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
-    comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed onto it, or is dead where
-that was its last delivery.
+    comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed
+onto it, or is dead where that was its last delivery.
 in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
 Locks: as _queue_bury where it dies.'
 begin
@@ -9668,8 +10231,8 @@ drop procedure if exists _queue_server_run;
 --;
 create procedure _queue_server_run(out out_run bigint)
     comment 'Names the run of the server: another one after a start, after a failover, and at another node of a cluster.
-out_run: a number, never 0: its id and when it started, with which UUID_SHORT() begins. That counts on in the bits behind, so that the name changes
-once in 16 million of its numbers, too.
+out_run: a number, never 0: its id and when it started, with which UUID_SHORT() begins. That counts on in the bits
+behind, so that the name changes once in 16 million of its numbers, too.
 differs: the result is out_run.'
 begin
     set out_run = 1 + (uuid_short() >> 24);
@@ -9680,11 +10243,11 @@ end;
 drop procedure if exists _queue_reap;
 --;
 create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
-    comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last heartbeat is of another
-run of it, another node''s included, and who would be dead by that, or was alive by a session there, is judged by its heartbeat from now on, with all of its
-timeout; once, until it beats again.
-in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and how many of its
-messages were freed.
+    comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
+heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
+there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
+in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and
+how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
 begin
     declare v_left int default in_max;
@@ -9727,7 +10290,8 @@ begin
         for update skip locked;
         if v_worker is not null then
             call _queue_free(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
-            set v_left = v_left - v_freed, out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
+            set v_left = v_left - v_freed,
+                out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
             if v_done then
                 delete w from queue_worker w where w.worker = v_worker;
             end if;
@@ -9740,8 +10304,9 @@ end;
 drop procedure if exists _queue_reap_by_the_way;
 --;
 create procedure _queue_reap_by_the_way(in in_now bigint)
-    comment 'queue_reap from within queue_reserve and queue_pop, for at most 100 messages. A session that is new here doesn''t: whatever ended the one
-that its client had before may have ended those of workers that live. They have the timeout of their heartbeat to come back.
+    comment 'queue_reap from within queue_reserve and queue_pop, for at most 100 messages. A session that is new here
+doesn''t: whatever ended the one that its client had before may have ended those of workers that live. They have the
+timeout of their heartbeat to come back.
 in_now: the time of the call.
 Locks: as _queue_reap.'
 begin
@@ -9759,12 +10324,12 @@ begin
     end if;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_heartbeat, _queue_undo, queue_now
+-- calls: _queue_heartbeat, queue_now
 drop procedure if exists queue_heartbeat;
 --;
 create procedure queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it is known to
-be dead, see queue_reap. A worker that never registered is left to the timeouts of its messages.
+    comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it
+is known to be dead, see queue_reap. A worker that never registered is left to the timeouts of its messages.
 in_worker: the name that it reserves with, 1 to 200 characters. Each process needs a name of its own, for its whole
 life, so that what a dead process held isn''t taken for what the next one holds.
 in_options: what isn''t given stays as it is, but for session, which is to be given in each call; null brings the
@@ -9784,35 +10349,34 @@ two, because one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
 Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
 Where the idea comes from: the workers of Chapman, which have an identity.
-differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up. Other nodes of a cluster that is written to at several don''t
-see it, so there session says nothing and the worker is alive by its heartbeat: expires_at says until when.'
+differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up. Other nodes of a cluster that is
+written to at several don''t see it, so there session says nothing and the worker is alive by its heartbeat: expires_at
+says until when.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_alive, v_reaps boolean;
+    declare v_alive, v_reaps boolean;
     declare v_now, v_started, v_expires bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_heartbeat(in_worker, in_options, v_now, v_alive, v_started, v_expires, v_reaps);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
-    select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at, v_expires as expires_at,
-        v_reaps as reaps;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
+    select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at,
+        v_expires as expires_at, v_reaps as reaps;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_groups_due, _queue_reap, _queue_slot_sweep, _queue_undo,
---     queue_now
+-- calls: _queue_groups_due, _queue_reap, _queue_slot_sweep, queue_now
 drop procedure if exists queue_reap;
 --;
 create procedure queue_reap()
-    comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its heartbeat is too
-old. One reserve or pop in twenty does the same by the way, once its session has been there for as long as the
-worker''s timeout.
+    comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its
+heartbeat is too old. One reserve or pop in twenty does the same by the way, once its session has been there for as long
+as the worker''s timeout.
 Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at
 most 1000 together, so it may have to be made again. Then the worker is forgotten; if it comes back, its heartbeat
 registers it anew. A freed message can be taken from now on. It stands last among those of its priority. The delivery
@@ -9826,33 +10390,32 @@ Locks: the dead workers, and the messages in the order of their entries. What ot
 calls free once. Semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.'
 begin
-    declare v_tries int default 0;
-    declare v_own boolean;
     declare v_now, v_looked bigint;
     declare v_reaped longtext character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call queue_now(v_now);
             call _queue_groups_due(v_now, v_looked);
             call _queue_reap(v_now, 1000, v_reaped);
             call _queue_slot_sweep(v_now);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select r.worker, r.freed
-    from json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
+    from json_table(v_reaped, '$[*]'
+        columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
     order by r.place;
 end;
 --;
 drop procedure if exists _queue_several_nodes;
 --;
 create procedure _queue_several_nodes(out out_several boolean)
-    comment 'Whether other servers may be written to as well as this one: in a Galera cluster, and in a group of MySQL with several primaries.
-They see nothing of the sessions and the named locks of this one.
+    comment 'Whether other servers may be written to as well as this one: in a Galera cluster, and in a group of MySQL
+with several primaries. They see nothing of the sessions and the named locks of this one.
 out_several: that. It takes two milliseconds to find out.
 differs: PostgreSQL has one server that is written to.'
 begin
@@ -9867,7 +10430,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_shape;
 --;
-create procedure _queue_check_shape(in in_shape longtext character set utf8mb4, out out_shape longtext character set utf8mb4)
+create procedure _queue_check_shape(in in_shape longtext character set utf8mb4,
+    out out_shape longtext character set utf8mb4)
     comment 'Refuses what can''t be a payload_shape.
 in_shape: the option.
 Result: the shape, NULL for none.
@@ -9877,8 +10441,10 @@ begin
     declare v_type varchar(20) character set utf8mb4 default json_type(in_shape);
     set out_shape = null;
     if v_type = 'OBJECT' then
-        select count(*) into v_wrong from json_table(in_shape, '$.*' columns (type varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) r
-        where (json_type(r.value) = 'STRING' and r.type in ('string', 'number', 'integer', 'boolean', 'object', 'array')) is not true;
+        select count(*) into v_wrong
+            from json_table(in_shape, '$.*' columns (type varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) r
+        where (json_type(r.value) = 'STRING'
+            and r.type in ('string', 'number', 'integer', 'boolean', 'object', 'array')) is not true;
         set out_shape = in_shape;
     end if;
     if v_wrong > 0 or v_type not in ('OBJECT', 'NULL') then
@@ -9889,15 +10455,16 @@ end;
 --;
 drop procedure if exists _queue_defaults;
 --;
-create procedure _queue_defaults(out out_timeout_seconds decimal(20,6), out out_max_attempts int, out out_backoff_seconds decimal(30,6),
-    out out_backoff_factor decimal(30,6), out out_backoff_max_seconds decimal(30,6), out out_jitter decimal(30,6))
+create procedure _queue_defaults(out out_timeout_seconds decimal(20,6), out out_max_attempts int,
+    out out_backoff_seconds decimal(30,6), out out_backoff_factor decimal(30,6),
+    out out_backoff_max_seconds decimal(30,6), out out_jitter decimal(30,6))
     comment 'The settings of a kind that nobody defined; those of the columns of queue_kind are the same.
-out_timeout_seconds, out_max_attempts, out_backoff_seconds, out_backoff_factor, out_backoff_max_seconds, out_jitter: the settings;
-all others are off.
+out_timeout_seconds, out_max_attempts, out_backoff_seconds, out_backoff_factor, out_backoff_max_seconds, out_jitter: the
+settings; all others are off.
 differs: PostgreSQL answers a row of queue_kind.'
 begin
-    set out_timeout_seconds = 300, out_max_attempts = 25, out_backoff_seconds = 1, out_backoff_factor = 2, out_backoff_max_seconds = 3600,
-        out_jitter = 0.2;
+    set out_timeout_seconds = 300, out_max_attempts = 25, out_backoff_seconds = 1, out_backoff_factor = 2,
+        out_backoff_max_seconds = 3600, out_jitter = 0.2;
 end;
 --;
 -- calls: _queue_check_kind, _queue_lock_kinds
@@ -9921,7 +10488,8 @@ begin
     if in_paused then
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
     end if;
-    select if(in_paused, not k.paused, k.paused or k.draining) into v_changed from queue_kind k where k.p_kind = in_kind for update;
+    select if(in_paused, not k.paused, k.paused or k.draining) into v_changed from queue_kind k
+        where k.p_kind = in_kind for update;
     set out_changed = coalesce(v_changed, false);
     if out_changed then
         update queue_kind k set k.paused = in_paused, k.draining = k.draining and in_paused where k.p_kind = in_kind;
@@ -9932,7 +10500,8 @@ end;
 drop procedure if exists _queue_lock_kinds;
 --;
 create procedure _queue_lock_kinds()
-    comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of dead letters.
+    comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of
+dead letters.
 Locks: a row of queue_kind that is no kind, to the end of the transaction.
 differs: PostgreSQL locks the table, which a procedure can''t.'
 begin
@@ -9944,7 +10513,8 @@ end;
 drop procedure if exists _queue_use;
 --;
 create procedure _queue_use(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_expires decimal(20,6), in in_now bigint)
-    comment 'Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are past it.
+    comment 'Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are
+past it.
 in_kind: the kind. in_expires: its expires_seconds. in_now: the time of the call.
 Locks: none that anybody waits for.'
 begin
@@ -9972,8 +10542,8 @@ end;
 drop procedure if exists _queue_expire;
 --;
 create procedure _queue_expire(in in_now bigint, in in_max bigint, out out_gone bigint)
-    comment 'Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and settings. One that
-is the dead_letter_kind of another stays.
+    comment 'Removes kinds that are unused for longer than their expires_seconds: their messages, then their
+subscriptions and settings. One that is the dead_letter_kind of another stays.
 in_now: the time of the call. in_max: how many messages at the most; a kind that has more goes in several calls.
 Result: how many rows went.
 Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.
@@ -9987,7 +10557,8 @@ begin
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null
             and not exists (
-                select u.id from queue_use u where u.p_kind = k.p_kind and u.used_at > in_now - k.expires_seconds * 1000000)
+                select u.id from queue_use u where u.p_kind = k.p_kind
+                    and u.used_at > in_now - k.expires_seconds * 1000000)
             and not exists (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind)
         order by k.p_kind;
     declare m cursor for
@@ -10007,7 +10578,8 @@ begin
             iterate kinds;
         end if;
         delete u from queue_use u where u.p_kind = v_kind;
-        select max(if(q.reserved_at is not null and q.scheduled_at > in_now, in_now, greatest(q.created_at, coalesce(q.reserved_at, 0))))
+        select max(if(q.reserved_at is not null and q.scheduled_at > in_now, in_now,
+            greatest(q.created_at, coalesce(q.reserved_at, 0))))
         into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
         if v_used > v_since then
             insert into queue_use (id, p_kind, used_at) values (uuid_short(), v_kind, v_used);
@@ -10046,45 +10618,43 @@ begin
     close c;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_lock_kinds, _queue_undo
+-- calls: _queue_check_kind, _queue_lock_kinds
 -- changes: queue_kind
 drop procedure if exists queue_drain;
 --;
 create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push is refused, whatever its way. A
-move into the kind is refused, too, and its message stays with who holds it. A redrive leaves dead letters of the kind
-where they are, and a schedule waits. Reserve, pop, ack, nack, extend and moves out of it go on. What is held can be
-finished or given back. What waits for its time is delivered then. What dies elsewhere still finds its dead-letter
-kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
+    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push is refused, whatever
+its way. A move into the kind is refused, too, and its message stays with who holds it. A redrive leaves dead letters of
+the kind where they are, and a schedule waits. Reserve, pop, ack, nack, extend and moves out of it go on. What is held
+can be finished or given back. What waits for its time is delivered then. What dies elsewhere still finds its
+dead-letter kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
 in_kind: the kind.
 Result: changed: false where it was drained already.
 Errors: PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_draining boolean;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_lock_kinds();
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
             select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
             update queue_kind k set k.draining = true where k.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select not v_draining as changed;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options,
---     _queue_check_shape, _queue_commit, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer,
---     _queue_lock_kinds, _queue_number, _queue_text, _queue_undo, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_shape,
+--     _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer, _queue_lock_kinds, _queue_number,
+--     _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
 drop procedure if exists queue_define;
 --;
@@ -10133,23 +10703,21 @@ Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_max_attempts bigint;
     declare v_now, v_gone bigint;
     declare v_there int;
     declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_shape longtext character set utf8mb4;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
-                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second,',
-                'filter_index,log_seconds'), 'options');
+                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
+                'max_reserved,rate_per_second,filter_index,log_seconds'), 'options');
             call _queue_lock_kinds();
             call queue_now(v_now);
             if in_options is not null then
@@ -10173,7 +10741,8 @@ begin
             update queue_kind k
             set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
                     coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
-                k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts, k.max_attempts),
+                k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts,
+                    k.max_attempts),
                 k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
                     k.dead_letter_kind),
                 k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
@@ -10187,9 +10756,12 @@ begin
                     coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
                 k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
                     coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
-                k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)), k.jitter),
-                k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires, k.expires_seconds),
-                k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0), k.log_seconds)
+                k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)),
+                    k.jitter),
+                k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
+                    k.expires_seconds),
+                k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
+                    k.log_seconds)
             where k.p_kind = in_kind;
             select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
             if v_log > 0 and v_there = 0 then -- the first epoch of the log
@@ -10202,43 +10774,42 @@ begin
             end if;
             call _queue_define_limits(in_kind, in_options);
             call _queue_define_filter(in_kind, in_options);
-            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
+                k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
+                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
             from queue_kind k where k.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_check_dead_letter_kind, _queue_check_kind, _queue_commit, _queue_discard,
---     _queue_fail, _queue_lock_kinds, _queue_undo, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 --;
 create procedure queue_drop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
-so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next
+queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
-is removed.
+Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
+nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry, v_free, v_held bigint;
     declare v_dead_letter_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
             declare v_done boolean default false;
             declare c cursor for
-                select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind order by q.entry;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
+                select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
+                    order by q.entry;
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
             call _queue_lock_kinds();
@@ -10268,48 +10839,49 @@ begin
             if v_dead_letter_kind is not null then
                 call _queue_check_dead_letter_kind(in_kind, null);
             end if;
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind; -- so that it has settings to show
-            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+            -- so that it has settings to show
+            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
+                k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
+                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
             from queue_kind k where k.p_kind = in_kind;
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
             delete u from queue_use u where u.p_kind = in_kind;
             delete l from queue_place l where l.p_kind = in_kind;
             delete b from queue_bucket b where b.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_set_paused, _queue_undo
+-- calls: _queue_set_paused
 drop procedure if exists queue_pause;
 --;
 create procedure queue_pause(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Pauses a kind: queue_reserve and queue_pop get nothing; push, ack, nack, extend and move go on, and nothing dies.
+    comment 'Pauses a kind: queue_reserve and queue_pop get nothing; push, ack, nack, extend and move go on, and nothing
+dies.
 in_kind: the kind.
 Result: changed: false where it was paused already.
 Errors: PQ001 for kind.
 Locks: the settings of the kind.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_changed boolean;
-    again: loop
+    declare v_changed boolean;
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_set_paused(in_kind, true, v_changed);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_changed as changed;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_set_paused, _queue_undo
+-- calls: _queue_set_paused
 drop procedure if exists queue_resume;
 --;
 create procedure queue_resume(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -10319,18 +10891,17 @@ Result: changed: false where it was neither paused nor drained.
 Errors: PQ001 for kind.
 Locks: the settings of the kind.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_changed boolean;
-    again: loop
+    declare v_changed boolean;
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_set_paused(in_kind, false, v_changed);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_changed as changed;
 end;
 --;
@@ -10350,15 +10921,18 @@ begin
     select json_arrayagg(o.id) into v_ids
     from (select c.id from queue_count c order by c.id limit in_max for update skip locked) o;
     select count(distinct c.p_kind) into v_kinds
-    from json_table(coalesce(v_ids, '[]'), '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
+    from json_table(coalesce(v_ids, '[]'), '$[*]' columns (id bigint unsigned path '$')) j
+        straight_join queue_count c force index (primary) on c.id = j.id;
     set out_folded = coalesce(json_length(v_ids), 0) - v_kinds;
     if out_folded > 0 then
         insert into queue_count (id, p_kind, pushed, reserved, popped, acked, nacked, moved, dead, expired, lost)
-        select uuid_short(), c.p_kind, sum(c.pushed), sum(c.reserved), sum(c.popped), sum(c.acked), sum(c.nacked), sum(c.moved), sum(c.dead),
-            sum(c.expired), sum(c.lost)
-        from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id group by c.p_kind;
+        select uuid_short(), c.p_kind, sum(c.pushed), sum(c.reserved), sum(c.popped), sum(c.acked), sum(c.nacked),
+            sum(c.moved), sum(c.dead), sum(c.expired), sum(c.lost)
+        from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
+            straight_join queue_count c force index (primary) on c.id = j.id group by c.p_kind;
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_count c force index (primary) on c.id = j.id;
+        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
+            straight_join queue_count c force index (primary) on c.id = j.id;
     end if;
 end;
 --;
@@ -10366,9 +10940,10 @@ end;
 -- changes: queue_dedup, queue_history
 drop procedure if exists _queue_prune_kind;
 --;
-create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn''t keep
-at all is past its time, whatever the clock says.
+create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int,
+    out out_pruned bigint)
+    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
+What the kind doesn''t keep at all is past its time, whatever the clock says.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -10386,11 +10961,13 @@ begin
     select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
     from (
         select h.finished_at, h.entry from queue_history h force index (primary)
-        where h.p_kind = in_kind and h.finished_at <= v_since order by h.finished_at, h.entry limit in_max for update skip locked) o;
+        where h.p_kind = in_kind and h.finished_at <= v_since
+            order by h.finished_at, h.entry limit in_max for update skip locked) o;
     if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
-            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.entry;
+            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
+                and h.entry = j.entry;
     end if;
     set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
     set v_left = in_max - out_pruned;
@@ -10414,8 +10991,9 @@ end;
 drop procedure if exists _queue_prune_by_the_way;
 --;
 create procedure _queue_prune_by_the_way(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int)
-    comment 'A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because a snapshot keeps the dead
-rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the time at most.
+    comment 'A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is
+slow, because a snapshot keeps the dead rows before the living ones, the session leaves it for 50 times as long as it
+took: 2% of the time at most.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.'
 begin
     declare v_start, v_took, v_pruned bigint;
@@ -10435,8 +11013,9 @@ drop procedure if exists _queue_tidy;
 --;
 create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
     comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
-in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many rows, about
-twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed too.'
+in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many
+rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
+too.'
 begin
     declare v_folded, v_looked bigint;
     declare v_pruned bigint;
@@ -10488,7 +11067,8 @@ begin
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
         select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
         select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
-        select min(o.p_kind) into v_kind from (select v_history as p_kind union all select v_dedup union all select v_log) o;
+        select min(o.p_kind) into v_kind
+            from (select v_history as p_kind union all select v_dedup union all select v_log) o;
         if v_kind is not null then
             call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
             set out_pruned = out_pruned + v_rows;
@@ -10497,16 +11077,18 @@ begin
     end while;
     call _queue_slot_sweep(v_now);
     -- epochs that no server is in any more
-    select min(n.epoch) into v_before from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+    select min(n.epoch) into v_before
+        from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(o.epoch, o.id)) into v_old
-    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000 for update skip locked) o;
+    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
+        order by e.epoch, e.id limit 1000 for update skip locked) o;
     /*M!100600 set statement sql_safe_updates = 0 for */
     delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
         straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
 end;
 --;
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_prune, _queue_undo
+-- calls: _queue_prune
 drop procedure if exists queue_prune;
 --;
 create procedure queue_prune(in in_max_rows bigint)
@@ -10524,19 +11106,17 @@ behind its table, and has been set.
 Locks: the rows; what others have locked is left.
 differs: it also takes in what has landed in queue_inbox, where the server allows no trigger.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_pruned bigint;
-    again: loop
+    begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+        call _queue_begin(v_own);
         begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
             call _queue_prune(in_max_rows, v_pruned);
-            call _queue_commit(v_own);
-            leave again;
         end;
-    end loop;
+        call _queue_commit(v_own);
+        leave again;
+    end; end loop; end;
     select v_pruned as pruned;
 end;
 --;
@@ -10561,7 +11141,8 @@ end;
 -- - source_key: of a dead letter, the key that it had there.
 -- - entry: the number of the entry.
 -- Times are of UTC.
--- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's expression.
+-- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's
+-- expression.
 create or replace view queue_messages as
 select q.p_kind, q.p_key,
     case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
@@ -10601,11 +11182,11 @@ from delayed_queue q
 -- Times are of UTC.
 -- differs: a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_stats as
-select u.p_kind, max(u.paused) as paused, cast(sum(u.ready) as signed) as ready, cast(sum(u.scheduled) as signed) as scheduled,
-    cast(sum(u.reserved) as signed) as reserved, cast(sum(u.expired) as signed) as expired, cast(sum(u.waiting) as signed) as waiting,
-    cast(sum(u.total) as signed) as total,
-    timestamp '1970-01-01 00:00:00.000000' + interval max(u.next_at) microsecond as next_at,
-    max(u.oldest_ready) * 0.000001 as oldest_ready_seconds,
+select u.p_kind, max(u.paused) as paused, cast(sum(u.ready) as signed) as ready,
+    cast(sum(u.scheduled) as signed) as scheduled, cast(sum(u.reserved) as signed) as reserved,
+    cast(sum(u.expired) as signed) as expired, cast(sum(u.waiting) as signed) as waiting,
+    cast(sum(u.total) as signed) as total, timestamp '1970-01-01 00:00:00.000000' +
+    interval max(u.next_at) microsecond as next_at, max(u.oldest_ready) * 0.000001 as oldest_ready_seconds,
     cast(sum(u.pushed_total) as signed) as pushed_total, cast(sum(u.reserved_total) as signed) as reserved_total,
     cast(sum(u.popped_total) as signed) as popped_total, cast(sum(u.acked_total) as signed) as acked_total,
     cast(sum(u.nacked_total) as signed) as nacked_total, cast(sum(u.moved_total) as signed) as moved_total,
@@ -10614,16 +11195,21 @@ select u.p_kind, max(u.paused) as paused, cast(sum(u.ready) as signed) as ready,
     max(u.draining) as draining
 from (
     select q.p_kind, 0 as paused,
-        count(case when q.reserved_at is null and q.scheduled_at <= n.now and coalesce(q.ready_at, q.due_at) is not null then 1 end) as ready,
-        count(case when q.reserved_at is null and q.scheduled_at > n.now and coalesce(q.ready_at, q.due_at) is not null then 1 end) as scheduled,
+        count(case when q.reserved_at is null and q.scheduled_at <= n.now
+        and coalesce(q.ready_at, q.due_at) is not null then 1 end) as ready,
+            count(case when q.reserved_at is null and q.scheduled_at > n.now
+            and coalesce(q.ready_at, q.due_at) is not null then 1 end) as scheduled,
         count(case when q.reserved_at is not null and q.scheduled_at > n.now then 1 end) as reserved,
         count(case when q.reserved_at is not null and q.scheduled_at <= n.now then 1 end) as expired,
         count(case when coalesce(q.ready_at, q.due_at, q.reserved_at) is null then 1 end) as waiting,
         count(*) as total,
-        min(case when q.scheduled_at > n.now and q.reserved_at is null and coalesce(q.ready_at, q.due_at) is not null then q.scheduled_at end) as next_at,
-        max(case when q.reserved_at is null and q.scheduled_at <= n.now and coalesce(q.ready_at, q.due_at) is not null then n.now - q.scheduled_at end) as oldest_ready,
-        count(case when q.source_kind is null then 1 end) as pushed_total, sum(q.deliveries) as reserved_total, 0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total,
-        0 as dead_total, 0 as expired_total, 0 as lost_total, 0 as draining
+        min(case when q.scheduled_at > n.now and q.reserved_at is null
+        and coalesce(q.ready_at, q.due_at) is not null then q.scheduled_at end) as next_at,
+        max(case when q.reserved_at is null and q.scheduled_at <= n.now
+        and coalesce(q.ready_at, q.due_at) is not null then n.now - q.scheduled_at end) as oldest_ready,
+        count(case when q.source_kind is null then 1 end) as pushed_total, sum(q.deliveries) as reserved_total,
+        0 as popped_total, 0 as acked_total, 0 as nacked_total, 0 as moved_total, 0 as dead_total, 0 as expired_total,
+        0 as lost_total, 0 as draining
     from delayed_queue q
         cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n
     group by q.p_kind
@@ -10679,8 +11265,8 @@ from queue_worker w
 -- Times are of UTC.
 -- differs: a view has no comment. On MariaDB payloads are compared as text.
 create or replace view queue_writes as
-select timestamp '1970-01-01 00:00:00.000000' + interval w.written_at microsecond as written_at, w.query, w.batch, w.job, w.messages,
-    w.pushed, w.messages - w.pushed as ignored, w.differing, w.refused
+select timestamp '1970-01-01 00:00:00.000000' + interval w.written_at microsecond as written_at, w.query, w.batch,
+    w.job, w.messages, w.pushed, w.messages - w.pushed as ignored, w.differing, w.refused
 from queue_write w;
 --;
 -- A row a subscription, see queue_subscribe.
@@ -10690,7 +11276,8 @@ from queue_write w;
 -- Times are of UTC.
 -- differs: a view has no comment.
 create or replace view queue_subscriptions as
-select s.pattern, s.p_kind, timestamp '1970-01-01 00:00:00.000000' + interval s.subscribed_at microsecond as subscribed_at
+select s.pattern, s.p_kind, timestamp '1970-01-01 00:00:00.000000' +
+    interval s.subscribed_at microsecond as subscribed_at
 from queue_subscription s;
 --;
 -- A row a schedule, see queue_schedule.
@@ -10726,8 +11313,8 @@ from queue_recurring r;
 -- differs: a view has no comment.
 create or replace view queue_groups as
 select g.group_name, g.then_kind,
-    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed' else 'open' end as state,
-    (select count(*) from queue_group_member m where m.group_name = g.group_name) as members,
+    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed'
+    else 'open' end as state, (select count(*) from queue_group_member m where m.group_name = g.group_name) as members,
     (select count(m.done_at) from queue_group_member m where m.group_name = g.group_name) as done,
     (select count(*) from queue_group_member m where m.group_name = g.group_name
         and (m.outcome = 'dead' or m.error is not null and m.done_at is null)) as dead,
@@ -10744,7 +11331,8 @@ from queue_group g;
 create or replace view queue_semaphores as
 select s.name, s.capacity,
     (select count(*) from queue_semaphore_slot h
-        where h.name = s.name and h.until > timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))) as held,
+        where h.name = s.name and h.until > timestampdiff(microsecond, '1970-01-01 00:00:00',
+            utc_timestamp(6))) as held,
     (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
 from queue_semaphore s;
 --;
@@ -10761,9 +11349,11 @@ from queue_semaphore s;
 create or replace view queue_readers as
 select r.reader, r.name, r.events, r.position,
     (select count(*) from queue_log l
-        where r.matcher is null and l.p_kind = r.name and not l.topic_only and l.position > r.position and find_in_set(l.event, r.events))
+        where r.matcher is null and l.p_kind = r.name and not l.topic_only and l.position > r.position
+            and find_in_set(l.event, r.events))
     + (select count(*) from queue_log l
-        where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position and l.p_kind <> r.name
+        where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position
+            and l.p_kind <> r.name
             and find_in_set(l.event, r.events))
     + (select count(*) from queue_log l
         where r.matcher is not null and l.position > r.position and concat('.', l.name) regexp coalesce(r.matcher, 'x')

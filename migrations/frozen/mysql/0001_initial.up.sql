@@ -1,5 +1,6 @@
 -- frozen from sql/mysql by tools.freeze; never edited
--- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see _queue_defaults.
+-- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see
+-- _queue_defaults.
 create table if not exists queue_kind (
     p_kind                 varchar(100) not null,
     timeout_seconds        decimal(20,6) not null default 300,
@@ -26,11 +27,13 @@ create table if not exists queue_kind (
 --;
 -- The messages. A row is keyed by (p_kind, p_key); scheduled_at is its delivery time and its lock.
 --
--- What says where a message stands is kept apart from the lock, as in PostgreSQL (docs/adr/0001-storage.md): a message that
--- may be taken has a place in the ready line (ready_rank, ready_at), one that has to wait has a date in the timetable (due_at)
--- and no rank, so that it stands outside of the range that a reserve reads. A reserve changes no indexed column.
+-- What says where a message stands is kept apart from the lock, as in PostgreSQL (docs/adr/0001-storage.md): a message
+-- that may be taken has a place in the ready line (ready_rank, ready_at), one that has to wait has a date in the
+-- timetable (due_at) and no rank, so that it stands outside of the range that a reserve reads. A reserve changes no
+-- indexed column.
 -- differs: ready_rank stands for PostgreSQL's partial index; it is the priority, negated, of what is in the ready line.
--- differs: what is pending has columns of its own, because a payload of 31 levels inside of another JSON is too deep for MariaDB.
+-- differs: what is pending has columns of its own, because a payload of 31 levels inside of another JSON is too deep
+-- for MariaDB.
 -- differs: route is a text, because MariaDB copies the table to add a column of JSON.
 -- differs: the entry is the primary key, because InnoDB copies that into every other index; it is a number of 8 bytes.
 create table if not exists delayed_queue (
@@ -112,8 +115,8 @@ create table if not exists delayed_queue (
 --;
 -- What happened so far, by kind: every call appends a row and queue_prune folds them, because one row that all calls
 -- update would serialise them. It is read whole.
--- differs: what was pushed and reserved comes here when a message ends; until then it is read off the message, so that neither
--- a push nor a reserve writes a second row.
+-- differs: what was pushed and reserved comes here when a message ends; until then it is read off the message, so that
+-- neither a push nor a reserve writes a second row.
 -- differs: the number, UUID_SHORT(), is there because group replication wants a primary key.
 create table if not exists queue_count (
     id                     bigint unsigned not null,
@@ -131,9 +134,9 @@ create table if not exists queue_count (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats. (pyqueue_sql)';
 --;
--- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps a cursor of its own,
--- in @pyqueue_cursors; here stand those that it leaves for sessions that have none. Only ever appended and deleted; the newest row
--- counts.
+-- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps a
+-- cursor of its own, in @pyqueue_cursors; here stand those that it leaves for sessions that have none. Only ever
+-- appended and deleted; the newest row counts.
 -- differs: the fields are one JSON object, as the session keeps it.
 create table if not exists queue_cursor (
     id                     bigint unsigned not null,
@@ -144,8 +147,8 @@ create table if not exists queue_cursor (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Where the scan of a kind begins, for sessions that have no cursor yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 --;
--- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is added in the
--- transaction that appends.
+-- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is
+-- added in the transaction that appends.
 -- differs: result is a text, because MariaDB copies the table to add a column of JSON.
 create table if not exists queue_history (
     p_kind                 varchar(100) not null
@@ -197,9 +200,9 @@ create table if not exists queue_dedup (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define. (pyqueue_sql)';
 --;
--- Messages as plain rows, for INSERT, LOAD DATA and writers that know nothing of routines. Where the server allows a trigger,
--- it pushes each row as it comes in; else the next queue_reserve, queue_pop or queue_prune does. These also take the rows out,
--- and what they can't push becomes a dead letter, but for what the constraints refuse at once.
+-- Messages as plain rows, for INSERT, LOAD DATA and writers that know nothing of routines. Where the server allows a
+-- trigger, it pushes each row as it comes in; else the next queue_reserve, queue_pop or queue_prune does. These also
+-- take the rows out, and what they can't push becomes a dead letter, but for what the constraints refuse at once.
 -- differs: a key may be longer than a key can be, so that it is refused and not cut where the session isn't strict.
 -- differs: rows stay for a moment, because a trigger can't delete from the table that it is for.
 create table if not exists queue_inbox (
@@ -234,8 +237,9 @@ create table if not exists queue_inbox (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself. (pyqueue_sql)';
 --;
--- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
--- timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat alone.
+-- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to
+-- the timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat
+-- alone.
 -- differs: session_lock is the name of a lock, session_id a connection's number.
 create table if not exists queue_worker (
     worker                 varchar(200) not null,
@@ -267,8 +271,8 @@ create table if not exists queue_stage_part (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Parts of jobs that are staged and not yet published; those older than a day are pruned. (pyqueue_sql)';
 --;
--- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check here: a
--- row that is wrong names itself when it is published.
+-- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check
+-- here: a row that is wrong names itself when it is published.
 -- differs: a row has a number, so that what is sorted by key to be pushed is small.
 create table if not exists queue_stage (
     id                     bigint not null auto_increment,
@@ -316,8 +320,8 @@ create table if not exists queue_write (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';
 --;
--- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is replayed has what it
--- had, and one call ends them all.
+-- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is
+-- replayed has what it had, and one call ends them all.
 create table if not exists queue_stream_part (
     source                 varchar(230) not null,
     part                   int not null,
@@ -344,8 +348,8 @@ create table if not exists queue_stream_plan (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Reads that are not yet committed; those older than a week are pruned. (pyqueue_sql)';
 --;
--- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is replayed reads it again,
--- so that state which is computed anew in between is what it was.
+-- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is
+-- replayed reads it again, so that state which is computed anew in between is what it was.
 create table if not exists queue_stream_kept (
     source                 varchar(230) not null,
     part                   int not null,
@@ -385,9 +389,9 @@ create table if not exists queue_use (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'When kinds that go when unused were last used; see expires_seconds of queue_define. (pyqueue_sql)';
 --;
--- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by its last
--- word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE
--- finds most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
+-- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by
+-- its last word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE finds
+-- most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
 create table if not exists queue_subscription (
     pattern                varchar(255) not null,
     p_kind                 varchar(100) not null,
@@ -402,8 +406,8 @@ create table if not exists queue_subscription (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions. (pyqueue_sql)';
 --;
--- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time, each a mask
--- with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
+-- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time,
+-- each a mask with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
 create table if not exists queue_recurring (
     name                   varchar(100) not null,
     p_kind                 varchar(100) not null,
@@ -458,8 +462,8 @@ create table if not exists queue_group (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';
 --;
--- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees that it is,
--- and only those look at the group as a whole.
+-- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees
+-- that it is, and only those look at the group as a whole.
 -- differs: turn is written to, so that nodes of a Galera cluster exclude one another: they don't see locks.
 create table if not exists queue_group_slot (
     group_name             varchar(100) not null,
@@ -470,9 +474,10 @@ create table if not exists queue_group_slot (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What is locked while members of a group end; internal. (pyqueue_sql)';
 --;
--- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a note, and
--- whoever comes next with a newer snapshot looks whether all is done.
--- differs: a transaction has no number that all may read, so the writer is the session, and id tells its notes from one another.
+-- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a
+-- note, and whoever comes next with a newer snapshot looks whether all is done.
+-- differs: a transaction has no number that all may read, so the writer is the session, and id tells its notes from one
+-- another.
 create table if not exists queue_group_due (
     group_name             varchar(100) not null,
     writer                 bigint not null,
@@ -481,8 +486,8 @@ create table if not exists queue_group_due (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Groups of which all may be done; writer is the session that says so. Internal. (pyqueue_sql)';
 --;
--- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by age. Who appends
--- has locked a row of queue_log_epoch before, by which readers know how far all is committed.
+-- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by
+-- age. Who appends has locked a row of queue_log_epoch before, by which readers know how far all is committed.
 create table if not exists queue_log (
     position               bigint not null auto_increment,
     event                  varchar(10) not null,
@@ -507,8 +512,8 @@ create table if not exists queue_log (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';
 --;
--- What transactions that append to the log hold a shared lock of, until they end: of the newest row that they see. All of their
--- positions come after its floor. The first one comes with the first kind that has a log, and stays.
+-- What transactions that append to the log hold a shared lock of, until they end: of the newest row that they see. All
+-- of their positions come after its floor. The first one comes with the first kind that has a log, and stays.
 -- differs: PostgreSQL has advisory locks for it.
 create table if not exists queue_log_epoch (
     floor                  bigint not null,
@@ -517,8 +522,8 @@ create table if not exists queue_log_epoch (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Up to where open transactions have not appended to the log; internal. (pyqueue_sql)';
 --;
--- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a reader is told of
--- what it will never see.
+-- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a
+-- reader is told of what it will never see.
 create table if not exists queue_log_gone (
     p_kind                 varchar(100) not null,
     name                   varchar(255) not null,
@@ -529,8 +534,8 @@ create table if not exists queue_log_gone (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What the log has no longer; internal. (pyqueue_sql)';
 --;
--- Positions up to which all was known to be committed or undone, for those who can't find it out themselves: a snapshot that has this
--- row has all of that too. Appended, and folded.
+-- Positions up to which all was known to be committed or undone, for those who can't find it out themselves: a snapshot
+-- that has this row has all of that too. Appended, and folded.
 create table if not exists queue_log_known (
     position               bigint not null,
     id                     bigint not null,
@@ -551,7 +556,8 @@ create table if not exists queue_reader (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Readers of the log; look at it through the view queue_readers. (pyqueue_sql)';
 --;
--- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was pushed as.
+-- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was
+-- pushed as.
 create table if not exists queue_group_member (
     member                 bigint not null,
     group_name             varchar(100) not null,
@@ -569,8 +575,8 @@ create table if not exists queue_group_member (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';
 --;
--- The lines of order keys, each with its first message. Whoever puts a message into a line or ends its first locks its row, until
--- the transaction ends; it goes with the last message of the line.
+-- The lines of order keys, each with its first message. Whoever puts a message into a line or ends its first locks its
+-- row, until the transaction ends; it goes with the last message of the line.
 -- differs: on PostgreSQL the messages themselves are locked, and a partial index knows the first of each line.
 create table if not exists queue_order (
     p_kind                 varchar(100) not null,
@@ -599,8 +605,8 @@ create table if not exists queue_semaphore (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
 --;
--- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
--- that there is room (until is the time of that, negated).
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and
+-- was told that there is room (until is the time of that, negated).
 create table if not exists queue_semaphore_slot (
     entry                  bigint not null,
     name                   varchar(100) not null,
@@ -621,9 +627,10 @@ create table if not exists queue_semaphore_wait (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Messages in line for a semaphore; internal. (pyqueue_sql)';
 --;
--- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses until its
--- transaction ends; in one is the delivery that took it last, as long as its message is held.
--- differs: the delivery stands in the row, because an update is in place here; PostgreSQL has queue_slot and appends to queue_claim.
+-- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses
+-- until its transaction ends; in one is the delivery that took it last, as long as its message is held.
+-- differs: the delivery stands in the row, because an update is in place here; PostgreSQL has queue_slot and appends to
+-- queue_claim.
 create table if not exists queue_place (
     p_kind                 varchar(100) not null,
     slot                   int not null,
@@ -633,9 +640,9 @@ create table if not exists queue_place (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Places for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
 --;
--- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a token for
--- each step of time between spent_at and now; to take some is to move spent_at on. Sessions take several ahead where the rate is high, and so
--- a part is updated about 20 times a second at the most.
+-- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a
+-- token for each step of time between spent_at and now; to take some is to move spent_at on. Sessions take several
+-- ahead where the rate is high, and so a part is updated about 20 times a second at the most.
 create table if not exists queue_bucket (
     p_kind                 varchar(100) not null,
     part                   smallint not null,
@@ -644,9 +651,9 @@ create table if not exists queue_bucket (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 --;
--- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its path and the kind.
--- A row of a message that has gone means nothing, since an entry number is used once, and is cleared away by whoever finds it: so
--- what ends a message needn't know of this table.
+-- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its
+-- path and the kind. A row of a message that has gone means nothing, since an entry number is used once, and is cleared
+-- away by whoever finds it: so what ends a message needn't know of this table.
 create table if not exists queue_term (
     entry                  bigint not null,
     term                   bigint not null,
@@ -656,8 +663,8 @@ create table if not exists queue_term (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal. (pyqueue_sql)';
 --;
--- What stands in front of the numbers that a run of a server gives out: see _queue_epoch. A row a run, and one for each million of its
--- numbers; only ever appended, and folded by queue_prune.
+-- What stands in front of the numbers that a run of a server gives out: see _queue_epoch. A row a run, and one for each
+-- million of its numbers; only ever appended, and folded by queue_prune.
 -- differs: PostgreSQL has sequences.
 create table if not exists queue_epoch (
     epoch                  bigint not null
@@ -671,8 +678,8 @@ create table if not exists queue_epoch (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Which epoch the numbers of a server belong to; internal to _queue_epoch. (pyqueue_sql)';
 --;
--- Every call reads this table first and so holds its metadata lock until it ends: whoever has it under LOCK TABLES … WRITE can
--- replace routines while no call is between two of them, and calls wait instead of failing.
+-- Every call reads this table first and so holds its metadata lock until it ends: whoever has it under LOCK TABLES …
+-- WRITE can replace routines while no call is between two of them, and calls wait instead of failing.
 -- differs: PostgreSQL replaces a routine in a transaction.
 create table if not exists queue_gate (
     id int not null,

@@ -10,7 +10,8 @@ begin
     into v_schema, v_owner
     from pg_namespace n join pg_roles r on r.oid = n.nspowner, pg_database d
     where n.oid = in_schema and d.datname = current_database();
-    select string_agg(distinct case when a.grantee = 0 then 'public' else quote_ident(r.rolname) end, ', ') into v_creators
+    select string_agg(distinct case when a.grantee = 0 then 'public'
+        else quote_ident(r.rolname) end, ', ') into v_creators
     from pg_namespace n, aclexplode(n.nspacl) a left join pg_roles r on r.oid = a.grantee
     where n.oid = in_schema and a.privilege_type = 'CREATE' and a.grantee <> n.nspowner
         and (a.grantee = 0 or not pg_has_role(a.grantee, current_user, 'member'));
@@ -18,7 +19,8 @@ begin
         fault := format('in the schema %s others may create: %s', v_schema, v_creators);
         remedy := format('revoke create on schema %s from %s', v_schema, v_creators);
     elsif not pg_has_role(v_owner, current_user, 'member') then
-        fault := format('the schema %s belongs to another role, %s, which may create in it', v_schema, v_owner::regrole);
+        fault := format('the schema %s belongs to another role, %s, which may create in it', v_schema,
+            v_owner::regrole);
         remedy := format('alter schema %s owner to %I; or let %s install', v_schema, current_user, v_owner::regrole);
     else
         select format('in the schema %s others have made %s', v_schema, string_agg(o.name, ', ' order by o.name)),
@@ -30,13 +32,15 @@ begin
             where p.pronamespace = in_schema and not pg_has_role(p.proowner, current_user, 'member')
             union all
             select p.oid::regoperator::text, format('drop operator %s (%s, %s)', p.oid::regoper,
-                case when p.oprleft = 0 then 'none' else format_type(p.oprleft, null) end, format_type(p.oprright, null))
+                case when p.oprleft = 0 then 'none' else format_type(p.oprleft, null) end,
+                format_type(p.oprright, null))
             from pg_operator p
             where p.oprnamespace = in_schema and not pg_has_role(p.oprowner, current_user, 'member')
             union all
             select c.oid::regclass::text, 'drop table ' || c.oid::regclass::text
             from pg_class c
-            where c.relnamespace = in_schema and c.relname ~ '^(queue_|delayed_queue)' and not pg_has_role(c.relowner, current_user, 'member')
+            where c.relnamespace = in_schema and c.relname ~ '^(queue_|delayed_queue)'
+                and not pg_has_role(c.relowner, current_user, 'member')
             limit 10) o
         having count(*) > 0;
     end if;
@@ -44,8 +48,9 @@ begin
 end $$;
 --;
 comment on function _queue_intruders(oid) is
-$$Who may put something into the schema of the queue beside its owner, those who may become him, and superusers. An overload of our names,
-or at an installation a function or an operator, would run with the rights of the owner. Tables and types of others do no harm.
+$$Who may put something into the schema of the queue beside its owner, those who may become him, and superusers. An
+overload of our names, or at an installation a function or an operator, would run with the rights of the owner. Tables
+and types of others do no harm.
 in_schema: the schema.
 Result: fault, NULL: there is none; remedy: what to do about it.
 Locks: none.$$;
@@ -57,7 +62,8 @@ declare
     v_remedy text;
 begin
     select i.fault, i.remedy into v_fault, v_remedy
-    from _queue_intruders((pg_catalog.quote_ident(pg_catalog.current_schema())::pg_catalog.regnamespace)::pg_catalog.oid) i;
+    from _queue_intruders(
+        (pg_catalog.quote_ident(pg_catalog.current_schema())::pg_catalog.regnamespace)::pg_catalog.oid) i;
     if v_fault is not null then
         raise exception using errcode = 'invalid_schema_definition', message = v_fault, hint = v_remedy;
     end if;
@@ -71,16 +77,16 @@ $$The clock of the queue: the database's wall clock at this moment, in microseco
 reads it once a call. It is not the transaction's start, and no caller can shift it; a test sets the time by replacing
 this routine as its owner.$$;
 --;
-create or replace function queue_time(in_timestamp timestamptz) returns bigint language sql immutable strict parallel safe
-    return (extract(epoch from in_timestamp) * 1000000)::bigint;
+create or replace function queue_time(in_timestamp timestamptz) returns bigint
+    language sql immutable strict parallel safe return (extract(epoch from in_timestamp) * 1000000)::bigint;
 --;
 comment on function queue_time(timestamptz) is
 $$A timestamp as the queue's integer.
 in_timestamp: any timestamp with time zone.
 Result: microseconds since 1970-01-01 UTC; NULL for NULL.$$;
 --;
-create or replace function queue_timestamp(in_time bigint) returns timestamptz language sql immutable strict parallel safe
-    return timestamptz '1970-01-01 00:00:00+00'
+create or replace function queue_timestamp(in_time bigint) returns timestamptz
+    language sql immutable strict parallel safe return timestamptz '1970-01-01 00:00:00+00'
         + (in_time / 1000000) * interval '1 second' + (in_time % 1000000) * interval '1 microsecond';
 --;
 comment on function queue_timestamp(bigint) is
@@ -102,7 +108,8 @@ declare
     v_most constant integer := case in_code when 'PQ006' then 1000000 else 40 end;
 begin
     raise exception using errcode = in_code, message = in_name || ' '
-        || coalesce('"' || left(in_value, v_most) || case when char_length(in_value) > v_most then '…' else '' end || '"', 'NULL')
+        || coalesce('"' || left(in_value, v_most) || case when char_length(in_value) > v_most then '…'
+            else '' end || '"', 'NULL')
         || ': ' || in_allowed;
 end $$;
 --;
@@ -110,7 +117,8 @@ comment on function _queue_fail(text, text, text, text) is
 $$Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
 PQ005 a receipt, PQ006 receipts that are lost.
-in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed: what is allowed.$$;
+in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed:
+what is allowed.$$;
 --;
 -- calls: _queue_fail
 create or replace function _queue_check_kind(in_kind text, in_most integer, in_name text) returns void
@@ -136,7 +144,8 @@ begin
 end $$;
 --;
 comment on function _queue_check_writable() is
-$$Refuses to take messages where nothing can be written, in words of its own: the server's would come with the whole statement.
+$$Refuses to take messages where nothing can be written, in words of its own: the server's would come with the whole
+statement.
 Errors: the server's 25006.$$;
 --;
 -- calls: _queue_fail
@@ -188,7 +197,8 @@ begin
         v_kinds := array[in_kinds #>> '{}'];
     elsif jsonb_typeof(in_kinds) = 'array' and jsonb_array_length(in_kinds) between 1 and 100
         and not in_kinds @? '$[*] ? (@.type() != "string")' then
-        v_kinds := array(select k.kind from jsonb_array_elements_text(in_kinds) with ordinality k (kind, n) order by k.n);
+        v_kinds := array(select k.kind from jsonb_array_elements_text(in_kinds) with ordinality k (kind, n)
+            order by k.n);
     else
         perform _queue_fail('PQ001', 'kinds', in_kinds::text, 'must be a kind or a JSON array of 1 to 100 kinds');
     end if;
@@ -222,7 +232,8 @@ create or replace function _queue_check_headers(in_headers jsonb, in_name text) 
 begin
     if jsonb_typeof(in_headers) = 'null' then
         return null;
-    elsif jsonb_typeof(in_headers) <> 'object' or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
+    elsif jsonb_typeof(in_headers) <> 'object'
+        or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ003', in_name, in_headers::text, 'must be a JSON object with scalar values');
     end if;
     return nullif(in_headers, '{}');
@@ -258,7 +269,8 @@ in_options: the options. in_allowed: the names a routine knows. in_name: the par
 Errors: PQ002.$$;
 --;
 -- calls: _queue_fail
-create or replace function _queue_number(in_options jsonb, in_option text, in_least numeric, in_most numeric) returns numeric
+create or replace function _queue_number(in_options jsonb, in_option text, in_least numeric,
+    in_most numeric) returns numeric
     language plpgsql as $$
 declare
     v_value constant jsonb := in_options -> in_option;
@@ -266,7 +278,8 @@ begin
     if v_value is null or jsonb_typeof(v_value) = 'null' then
         return null;
     elsif jsonb_typeof(v_value) <> 'number' or v_value::numeric < in_least or v_value::numeric > in_most then
-        perform _queue_fail('PQ002', in_option, v_value #>> '{}', 'must be a number from ' || in_least || ' to ' || in_most);
+        perform _queue_fail('PQ002', in_option, v_value #>> '{}',
+            'must be a number from ' || in_least || ' to ' || in_most);
     end if;
     return v_value::numeric;
 end $$;
@@ -278,7 +291,8 @@ Result: the number; NULL where it isn't given.
 Errors: PQ002.$$;
 --;
 -- calls: _queue_fail, _queue_number
-create or replace function _queue_integer(in_options jsonb, in_option text, in_least bigint, in_most bigint) returns bigint
+create or replace function _queue_integer(in_options jsonb, in_option text, in_least bigint,
+    in_most bigint) returns bigint
     language plpgsql as $$
 declare
     v_value constant numeric := _queue_number(in_options, in_option, in_least::numeric, in_most::numeric);
@@ -342,7 +356,8 @@ begin
     elsif jsonb_typeof(v_at) = 'number' then
         v_time := v_at::numeric;
     elsif jsonb_typeof(v_at) = 'string'
-        and v_at #>> '{}' ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.][0-9]{1,6})?)?(Z|[+-][0-9][0-9](:?[0-9][0-9])?)$' then
+        and v_at #>> '{}' ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.][0-9]{1,6})?)?'
+            || '(Z|[+-][0-9][0-9](:?[0-9][0-9])?)$') then
         begin
             v_time := queue_time((v_at #>> '{}')::timestamptz);
         exception when datetime_field_overflow or invalid_datetime_format or invalid_time_zone_displacement_value then
@@ -358,8 +373,8 @@ begin
 end $$;
 --;
 comment on function _queue_instant(jsonb, text) is
-$$A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so that
-nobody's seconds pass for microseconds.
+$$A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so
+that nobody's seconds pass for microseconds.
 in_options: the options. in_option: its name.
 Result: microseconds since 1970; NULL where it isn't given.
 Errors: PQ002.$$;
@@ -369,8 +384,8 @@ create or replace function _queue_is_receipt(in_receipt text) returns boolean la
         and substr(in_receipt, octet_length(in_receipt) - 32, 1) = '-';
 --;
 comment on function _queue_is_receipt(text) is
-$$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No counted repetition, with
-which a regular expression takes ten times as long.
+$$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No counted repetition,
+with which a regular expression takes ten times as long.
 in_receipt: the text.
 Result: true or false; NULL for NULL.$$;
 --;
@@ -391,8 +406,8 @@ Result: the entry it names and the secret of the delivery.
 Errors: PQ005 where it has another form.$$;
 --;
 -- calls: _queue_fail, _queue_is_receipt
-create or replace function _queue_receipts(in_receipts jsonb, out receipts text[], out entries bigint[], out secrets bytea[],
-    out places bigint[]) language plpgsql as $$
+create or replace function _queue_receipts(in_receipts jsonb, out receipts text[], out entries bigint[],
+    out secrets bytea[], out places bigint[]) language plpgsql as $$
 declare
     v_bad bigint;
 begin
@@ -400,23 +415,26 @@ begin
     if jsonb_typeof(in_receipts) <> 'array' or jsonb_array_length(in_receipts) > 10000 then
         perform _queue_fail('PQ005', 'receipts', in_receipts::text, 'must be a JSON array of at most 10000 receipts');
     end if;
-    select coalesce(array_agg(e.receipt), '{}'), min(e.n) filter (where _queue_is_receipt(e.receipt) is not true) into receipts, v_bad
+    select coalesce(array_agg(e.receipt), '{}'),
+        min(e.n) filter (where _queue_is_receipt(e.receipt) is not true) into receipts, v_bad
     from jsonb_array_elements_text(in_receipts) with ordinality e (receipt, n);
     if v_bad is not null then
-        perform _queue_fail('PQ005', 'receipts', coalesce(receipts[v_bad], 'null'), 'must be what queue_reserve answered');
+        perform _queue_fail('PQ005', 'receipts', coalesce(receipts[v_bad], 'null'),
+            'must be what queue_reserve answered');
     end if;
     select coalesce(array_agg(s.entry), '{}'), coalesce(array_agg(s.secret), '{}'), coalesce(array_agg(s.n), '{}')
     into entries, secrets, places
     from (
-        select distinct on (1, 2) left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret, e.n
+        select distinct on (1, 2) left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret,
+            e.n
         from unnest(receipts) with ordinality e (receipt, n) order by 1, 2, 3) s;
 end $$;
 --;
 comment on function _queue_receipts(jsonb) is
 $$Takes an array of receipts apart.
 in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
-Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
-in the order of the entries, which is the order in which every routine locks rows.
+Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once
+and in the order of the entries, which is the order in which every routine locks rows.
 Errors: PQ005 with the first that has another form.$$;
 --;
 create or replace function _queue_setting(in_what text) returns text language sql as $$
@@ -424,8 +442,8 @@ create or replace function _queue_setting(in_what text) returns text language sq
 $$;
 --;
 comment on function _queue_setting(text) is
-$$The setting in which a session keeps something that it may not write itself. Its name can't be guessed: it comes from a number
-(queue_secret) that the owner alone can read, and settings like it are in no list.
+$$The setting in which a session keeps something that it may not write itself. Its name can't be guessed: it comes from
+a number (queue_secret) that the owner alone can read, and settings like it are in no list.
 in_what: what is kept there.
 Result: the name of the setting.$$;
 --;
@@ -435,12 +453,14 @@ select format('anybody may execute routines of the queue (%s), such as %s', coun
     'pyqueue upgrade takes that back; a restore without rights (pg_restore --no-acl) gives it'
 from pg_proc p
 where p.pronamespace = in_schema and p.prosecdef and p.proname ~ '^_?queue_' and exists (
-    select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0 and a.privilege_type = 'EXECUTE')
+    select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+        where a.grantee = 0 and a.privilege_type = 'EXECUTE')
 having count(*) > 0
 $$;
 --;
 comment on function _queue_exposed(oid) is
-$$Whether routines of the queue may be executed by PUBLIC: they run with the rights of their owner, so anybody could take messages and drop queues.
+$$Whether routines of the queue may be executed by PUBLIC: they run with the rights of their owner, so anybody could
+take messages and drop queues.
 in_schema: the schema of the queue.
 Result: fault, NULL: none may; remedy: what to do about it.
 Locks: none.$$;
@@ -453,9 +473,11 @@ create or replace function _queue_state(in_reserved_at bigint, in_scheduled_at b
 comment on function _queue_state(bigint, bigint, bigint) is
 $$The state of a message.
 in_reserved_at, in_scheduled_at: its columns. in_now: the time of the call.
-Result: scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late ack still counts until then.$$;
+Result: scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late ack still counts until
+then.$$;
 --;
-create or replace function _queue_add_error(in_errors jsonb, in_now bigint, in_attempt integer, in_by text, in_error text)
+create or replace function _queue_add_error(in_errors jsonb, in_now bigint, in_attempt integer, in_by text,
+    in_error text)
     returns jsonb language plpgsql as $$
 begin
     if in_error is null then
@@ -467,8 +489,8 @@ end $$;
 --;
 comment on function _queue_add_error(jsonb, bigint, integer, text, text) is
 $$Adds an error to the errors of a message.
-in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the text, cut
-at 10000 characters; NULL for none.
+in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the
+text, cut at 10000 characters; NULL for none.
 Result: the errors, at most the last ten.$$;
 --;
 create or replace function _queue_newest(in_row delayed_queue) returns delayed_queue language plpgsql as $$
@@ -493,7 +515,8 @@ create or replace function queue_get(in_kind text, in_key text)
         attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -502,16 +525,17 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end,
-            q.errors
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
+            else _queue_state(q.reserved_at, q.scheduled_at, v_now) end, q.errors
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
 end $$;
 --;
 comment on function queue_get(text, text) is
 $$Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something else than time);
-and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No row where there is no message.
+Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
+else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
+row where there is no message.
 Errors: PQ001 for kind and key.
 Locks: none.$$;
 --;
@@ -522,7 +546,8 @@ create or replace function queue_peek(in_kind text, in_max_messages integer defa
         attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_most constant integer := coalesce(in_max_messages, 1);
@@ -537,25 +562,29 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end,
-            q.errors
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
+            else _queue_state(q.reserved_at, q.scheduled_at, v_now) end, q.errors
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
-                where l.p_kind = in_kind and l.ready_at is not null and (v_where is null or l.payload @> v_where or l.headers @> v_where)
+                where l.p_kind = in_kind and l.ready_at is not null
+                    and (v_where is null or l.payload @> v_where or l.headers @> v_where)
                 order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit v_most)
             union all
             (select t.entry, case when t.scheduled_at <= v_now then 1 else 2 end,
                 case when t.scheduled_at <= v_now then -t.priority::integer end, t.due_at from delayed_queue t
-                where t.p_kind = in_kind and t.due_at is not null and (v_where is null or t.payload @> v_where or t.headers @> v_where)
+                where t.p_kind = in_kind and t.due_at is not null
+                    and (v_where is null or t.payload @> v_where or t.headers @> v_where)
                 order by t.p_kind, t.due_at limit v_most)
             union all
             (select w.entry, 3, null, w.entry from delayed_queue w
-                where w.p_kind = in_kind and w.order_waits and (v_where is null or w.payload @> v_where or w.headers @> v_where)
+                where w.p_kind = in_kind and w.order_waits
+                    and (v_where is null or w.payload @> v_where or w.headers @> v_where)
                 order by w.p_kind, w.order_key, w.entry limit v_most)
             union all
             (select w.entry, 3, null, w.entry from queue_semaphore_wait w
                 where w.p_kind between in_kind and in_kind and (v_where is null or ( -- BETWEEN, and not EXISTS: ADR 13
-                    select coalesce(m.payload @> v_where, false) or coalesce(m.headers @> v_where, false) from delayed_queue m where m.entry = w.entry))
+                    select coalesce(m.payload @> v_where, false) or coalesce(m.headers @> v_where, false)
+                        from delayed_queue m where m.entry = w.entry))
                 order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry between p.entry and p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;
@@ -588,7 +617,8 @@ begin
     where jsonb_typeof(in_payload -> f.name) is distinct from replace(f.type, 'integer', 'number')
         or f.type = 'integer' and (in_payload -> f.name)::numeric % 1 <> 0
     order by f.name limit 1;
-    return case when found then format('must have %s as %s, as payload_shape of its kind says', to_json(left(v_field.name, 40)), v_field.type) end;
+    return case when found then format('must have %s as %s, as payload_shape of its kind says',
+        to_json(left(v_field.name, 40)), v_field.type) end;
 end $$;
 --;
 comment on function _queue_misfit(jsonb, jsonb) is
@@ -609,8 +639,8 @@ end $$;
 --;
 comment on function _queue_check_fit(jsonb, jsonb, text) is
 $$Refuses a payload that is not of its kind.
-in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter's name for
-the message.
+in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter's
+name for the message.
 Errors: PQ003.$$;
 --;
 -- calls: _queue_fail, _queue_instant, _queue_number
@@ -626,7 +656,8 @@ begin
         end if;
         return v_time::bigint;
     elsif v_delay is not null then
-        perform _queue_fail('PQ002', 'scheduled_at', in_options ->> 'scheduled_at', 'must not stand beside delay_seconds');
+        perform _queue_fail('PQ002', 'scheduled_at', in_options ->> 'scheduled_at',
+            'must not stand beside delay_seconds');
     end if;
     return _queue_instant(in_options, 'scheduled_at');
 end $$;
@@ -645,9 +676,12 @@ create or replace function _queue_push_options(in_options jsonb, in_now bigint,
 begin
     in_options := nullif(in_options, 'null');
     perform _queue_check_options(in_options,
-        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key, semaphores}'::text[], 'options');
-    scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now) else in_now end;
-    priority := coalesce(case when in_options ? 'priority' then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) end, 0);
+        array['delay_seconds', 'scheduled_at', 'priority', 'headers', 'attempts', 'max_attempts', 'on_duplicate',
+            'route', 'group', 'order_key', 'semaphores'], 'options');
+    scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now)
+        else in_now end;
+    priority := coalesce(case when in_options ? 'priority'
+        then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) end, 0);
     attempts := 0;
     on_duplicate := 'ignore';
     if (in_options - '{delay_seconds,scheduled_at,priority}'::text[] <> '{}') is not true then
@@ -671,8 +705,8 @@ end $$;
 comment on function _queue_push_options(jsonb, bigint) is
 $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
-for _queue_enrol.
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and
+_queue_semaphores answer, and group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.$$;
 --;
 -- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
@@ -707,8 +741,8 @@ end $$;
 --;
 comment on function _queue_message(jsonb, bigint, jsonb, bigint) is
 $$One message of a batch, checked.
-in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those of
-the message win. in_now: the time of the call.
+in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
+of the message win. in_now: the time of the call.
 Result: its key (made where it has none) and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….$$;
 --;
@@ -740,7 +774,8 @@ begin
     if v_old.reserved_at is not null and v_old.scheduled_at > in_now then
         update delayed_queue q
         set pending = coalesce(q.pending, '{}')
-                || case when v_content then jsonb_build_object('content', true, 'payload', in_payload, 'headers', in_headers)
+                || case when v_content then jsonb_build_object('content', true, 'payload', in_payload, 'headers',
+                    in_headers)
                     else '{}' end
                 || case when v_time then jsonb_build_object('scheduled_at', in_scheduled_at) else '{}' end,
             pending_bytes = case when v_content then in_payload_bytes else q.pending_bytes end
@@ -775,17 +810,17 @@ end $$;
 --;
 comment on function _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text) is
 $$A push onto a key that is taken.
-in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload with
-its headers. The other parameters are as in _queue_put.
+in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
+with its headers. The other parameters are as in _queue_put.
 Result: replaced; held, where somebody holds the message: the newest is kept beside it and delivered once the present
 delivery is done; NULL where the message has gone.
 Locks: the message.$$;
 --;
 -- calls: _queue_put_onto, _queue_wake
 -- changes: delayed_queue
-create or replace function _queue_put(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_headers jsonb,
-    in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer, in_max_attempts integer,
-    in_on_duplicate text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+create or replace function _queue_put(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
+    in_headers jsonb, in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer,
+    in_max_attempts integer, in_on_duplicate text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 begin
     loop
         insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -816,10 +851,11 @@ end $$;
 --;
 comment on function _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text) is
 $$Puts one message into a kind, whose parameters are checked already.
-in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken. The
-other parameters are the columns.
+in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken.
+The other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
-Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.$$;
+Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same
+key.$$;
 --;
 -- calls: _queue_follow, _queue_index, _queue_log_put, _queue_newest, _queue_put
 -- changes: delayed_queue
@@ -832,21 +868,26 @@ begin
         return;
     end if;
     in_row := _queue_newest(in_row);
-    v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
-        in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts, 'ignore');
+    v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers,
+        in_row.priority, in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts,
+        'ignore');
     if v_put.outcome = 'created' then
-        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key));
+        perform _queue_index(array(select q.entry from delayed_queue q
+            where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key));
     end if;
-    if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0 and v_put.outcome = 'created' then
+    if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0
+        and v_put.outcome = 'created' then
         v_entry := _queue_follow(in_row, in_row.p_kind, in_row.p_key);
         if in_row.order_key is not null then
-            -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
+            -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by
+            -- now
             update delayed_queue q
-            set order_key = in_row.order_key, order_waits = h.waits, ready_at = case when h.waits is null then q.ready_at end,
-                due_at = case when h.waits is null then q.due_at end
+            set order_key = in_row.order_key, order_waits = h.waits, ready_at = case
+                when h.waits is null then q.ready_at end, due_at = case when h.waits is null then q.due_at end
             from (
                 select bool_or(true) as waits from delayed_queue f
-                where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null and f.order_waits is null) h
+                where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
+                    and f.order_waits is null) h
             where q.entry = v_entry;
         end if;
     end if;
@@ -855,16 +896,18 @@ end $$;
 --;
 comment on function _queue_put_pending(delayed_queue, bigint) is
 $$Puts in what was pushed onto a message while somebody held it, as a new entry, once that delivery is done. It
-has the same route before it, names the same semaphores, is the same member, and stands at the end of the line of its order key.
-in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed; nothing happens where nothing was pushed onto it.
+has the same route before it, names the same semaphores, is the same member, and stands at the end of the line of its
+order key.
+in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed;
+nothing happens where nothing was pushed onto it.
 in_now: the time of the call.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index,
 --     _queue_is_remembered, _queue_key, _queue_log_put, _queue_push_options, _queue_put, _queue_put_ordered,
 --     _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_take_back, queue_now
 -- changes: delayed_queue
-create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_options jsonb,
-    out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
+    in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
@@ -883,7 +926,8 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key, 'key');
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index, k.log_seconds > 0
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index,
+        k.log_seconds > 0
     into v_shape, v_since, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
@@ -897,18 +941,21 @@ begin
         return;
     end if;
     if in_options is null then
-        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null::jsonb, 0::smallint, v_now, v_now, 0, null::integer, 'ignore');
+        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null::jsonb, 0::smallint, v_now, v_now, 0,
+            null::integer, 'ignore');
     else
         v_options := _queue_push_options(in_options, v_now);
         if in_options ->> 'order_key' is null then
-            v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
-                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
+            v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority,
+                v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         else
-            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
-                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate, in_options ->> 'order_key');
+            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers,
+                v_options.priority, v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts,
+                v_options.on_duplicate, in_options ->> 'order_key');
         end if;
         if v_put.outcome = 'created' and in_options ? 'route' then
-            update delayed_queue q set route = _queue_route(in_options, null::jsonb) where q.p_kind = in_kind and q.p_key = v_key;
+            update delayed_queue q set route = _queue_route(in_options, null::jsonb)
+                where q.p_kind = in_kind and q.p_key = v_key;
         end if;
     end if;
     scheduled_at := v_put.scheduled_at;
@@ -926,7 +973,8 @@ begin
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
     if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
-        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb), outcome = 'created', v_now);
+        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb),
+            outcome = 'created', v_now);
     end if;
     if v_logs then
         perform _queue_log_put(in_kind, v_key, outcome, in_options ->> 'on_duplicate', v_now);
@@ -935,18 +983,20 @@ end $$;
 --;
 comment on function _queue_push(text, text, jsonb, bytea, jsonb) is
 $$Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
-in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the errors and the locks are those of
-queue_push.$$;
+in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
+errors and the locks are those of queue_push.$$;
 --;
 -- calls: _queue_enrol, _queue_index, _queue_line, _queue_line_up, _queue_log, _queue_message, _queue_order_key,
 --     _queue_push_options, _queue_route, _queue_semaphores, _queue_slot_settle, _queue_stand, _queue_take_back
 -- changes: delayed_queue
-create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint, in_sorted boolean)
+create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
+    in_sorted boolean)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
     v_route jsonb; v_order text; v_semaphores text[];
-    v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
+    v_more constant boolean :=
+        in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
@@ -960,15 +1010,19 @@ begin
         v_semaphores := _queue_semaphores(in_options, null::jsonb);
     end if;
     if v_order is not null or v_more and in_messages @? '$[*].order_key' then
-        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
-        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
+        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
+        -- a first one in
+        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false,
+            false) into v_heads
         from jsonb_array_elements(in_messages) m (message),
-            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key' else v_order end) o (order_key)
+            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key'
+            else v_order end) o (order_key)
         where o.order_key is not null;
     end if;
     with e as materialized (
         -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
-        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message, coalesce(m.message ->> 'order_key', v_order) as order_key,
+        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
+            coalesce(m.message ->> 'order_key', v_order) as order_key,
             (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
@@ -976,25 +1030,30 @@ begin
             and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
-        select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
-            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
-            e.order_key collate "C", case when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
+        select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
+            v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
+            v_route as route, e.order_key collate "C", case
+            when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
         from e where e.plain
         union all
-        select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
-            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
-            _queue_semaphores(in_options, e.message)
-        from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
+        select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
+            o.headers, o.attempts, o.max_attempts, _queue_route(in_options, e.message), k.order_key collate "C", case
+            when v_heads ? k.order_key then true end, _queue_semaphores(in_options, e.message)
+        from e, _queue_message(e.message, e.n, in_options, in_now) o,
+            _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
     i as (
-        insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits, semaphores)
-        select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at, in_now, m.attempts,
-            m.max_attempts, case when m.scheduled_at <= in_now and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end,
-            case when m.scheduled_at > in_now and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
+        insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits,
+            semaphores)
+        select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at,
+            in_now, m.attempts, m.max_attempts, case when m.scheduled_at <= in_now
+            and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end, case when m.scheduled_at > in_now
+                and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
             m.semaphores
         from m
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
-            select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since, true)
+            select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since,
+                true)
         order by case when in_sorted then m.p_key end, m.n
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
@@ -1006,14 +1065,16 @@ begin
     if v_heads is not null then
         perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
-            lateral (select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
+            lateral (select (case when m.message ? 'order_key' then m.message
+            else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
     if in_kind.filter_index then
         perform _queue_index(array_remove(v_entries, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
-        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]))
+        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
+            array_agg(v_entries[m.n]))
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
@@ -1030,7 +1091,8 @@ end $$;
 --;
 comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean) is
 $$Puts many messages into a kind in one statement; a key that is taken is ignored.
-in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call. in_sorted: whether in the order of their keys; else in their own.
+in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;
@@ -1041,7 +1103,8 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key text := in_key;
@@ -1055,7 +1118,8 @@ begin
         insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
         select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
         where not exists (
-            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
+            select from queue_kind k where k.p_kind = in_kind
+                and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
                 or k.log_seconds > 0))
         on conflict on constraint delayed_queue_pkey do nothing
         returning delayed_queue.p_kind, delayed_queue.p_key, delayed_queue.scheduled_at, 'created'::text
@@ -1068,7 +1132,8 @@ begin
         end if;
     end if;
     perform _queue_check_payload(in_payload, 'payload');
-    select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, in_payload, null::bytea, in_options) p;
+    select p.* into p_kind, p_key, scheduled_at, outcome
+        from _queue_push(in_kind, in_key, in_payload, null::bytea, in_options) p;
 end $$;
 --;
 comment on function queue_push(text, text, jsonb, jsonb) is
@@ -1119,12 +1184,14 @@ create or replace function queue_push_bytes(in_kind text, in_key text default nu
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 begin
     if in_payload_bytes is null then
         perform _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
     end if;
-    select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, null::jsonb, in_payload_bytes, in_options) p;
+    select p.* into p_kind, p_key, scheduled_at, outcome
+        from _queue_push(in_kind, in_key, null::jsonb, in_payload_bytes, in_options) p;
 end $$;
 --;
 comment on function queue_push_bytes(text, text, bytea, jsonb) is
@@ -1154,7 +1221,8 @@ begin
     if (char_length(in_kind) between 1 and 95) is not true then
         perform _queue_check_kind(in_kind, 95, 'kind');
     elsif jsonb_typeof(in_messages) <> 'array' then
-        perform _queue_fail('PQ001', 'messages', in_messages::text, 'must be a JSON array of {key, payload, and push options}');
+        perform _queue_fail('PQ001', 'messages', in_messages::text,
+            'must be a JSON array of {key, payload, and push options}');
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
@@ -1162,10 +1230,12 @@ begin
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
-        perform _queue_check_fit(v_kind.payload_shape, coalesce(m.message -> 'payload', 'null'), 'messages[' || m.n - 1 || '].payload')
+        perform _queue_check_fit(v_kind.payload_shape, coalesce(m.message -> 'payload', 'null'),
+            'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
-    v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore' and not in_messages @? '$[*].on_duplicate';
+    v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore'
+        and not in_messages @? '$[*].on_duplicate';
     v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
     v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
         and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
@@ -1176,20 +1246,25 @@ begin
     end if;
     for v_try in 1 .. 2147483647 loop
         begin
-            perform set_config('lock_timeout', '10', true) where v_quick; -- in the order of delivery, in which nobody may be waited for
+            -- in the order of delivery, in which nobody may be waited for
+            perform set_config('lock_timeout', '10', true) where v_quick;
             if v_ignores then
-                return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, not v_quick) b;
-                perform case when v_quick then set_config('lock_timeout', v_timeout, true) end, _queue_wake(in_kind, null);
+                return query select b.p_key, b.outcome
+                    from _queue_push_batch(v_kind, in_messages, in_options, v_now, not v_quick) b;
+                perform case when v_quick then set_config('lock_timeout', v_timeout, true) end,
+                    _queue_wake(in_kind, null);
                 return;
             end if;
             if v_ordered then
-                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)), array_agg(m.message ->> 'key'), true, false)
+                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)),
+                    array_agg(m.message ->> 'key'), true, false)
                 from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
             end if;
             perform q.entry from delayed_queue q
             where q.entry = any (array(
                 select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
-                    select o.entry from delayed_queue o where o.p_kind = in_kind and o.p_key = m.message ->> 'key' offset 0) k
+                    select o.entry from delayed_queue o where o.p_kind = in_kind
+                        and o.p_key = m.message ->> 'key' offset 0) k
                 where jsonb_typeof(m.message) = 'object'))
             order by q.entry + 0 for update; -- + 0: ADR 13
             for v_message in
@@ -1200,38 +1275,53 @@ begin
                 v_keys[v_message.n] := v_each.p_key;
                 v_outcomes[v_message.n] := 'ignored';
                 continue when v_since is not null and _queue_is_remembered(in_kind, v_each.p_key, v_since);
-                v_put := _queue_put(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_each.headers, v_each.priority,
-                    v_now, v_each.scheduled_at, v_each.attempts, v_each.max_attempts, 'ignore');
+                v_put := _queue_put(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'),
+                    null::bytea, v_each.headers, v_each.priority, v_now, v_each.scheduled_at, v_each.attempts,
+                    v_each.max_attempts, 'ignore');
                 continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key), v_now) <> '{}';
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key),
+                        v_now) <> '{}';
                 v_outcomes[v_message.n] := v_put.outcome;
-                if v_put.outcome = 'created' and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
-                    update delayed_queue q set route = _queue_route(in_options, v_message.message), semaphores = _queue_semaphores(in_options, v_message.message)
+                if v_put.outcome = 'created'
+                    and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
+                    update delayed_queue q set route = _queue_route(in_options, v_message.message),
+                        semaphores = _queue_semaphores(in_options, v_message.message)
                     where q.p_kind = in_kind and q.p_key = v_each.p_key;
                 end if;
                 if v_put.outcome = 'ignored' and v_each.on_duplicate <> 'ignore' then
                     -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
-                    perform from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key for update skip locked;
+                    perform from delayed_queue q where q.p_kind = in_kind
+                        and q.p_key = v_each.p_key for update skip locked;
                     if not found then
                         raise exception using errcode = 'PQ00A';
                     end if;
-                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'), null::bytea,
-                        v_each.headers, v_now, v_each.scheduled_at, v_each.on_duplicate);
+                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_each.p_key,
+                        coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_each.headers, v_now,
+                        v_each.scheduled_at, v_each.on_duplicate);
                 end if;
             end loop;
             perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
-            select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups, v_entries
+            select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups,
+                v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
-            cross join lateral (select k.entry from delayed_queue k where k.p_kind = in_kind and k.p_key = v_keys[m.n] offset 0) q -- ADR 13
-            where v_outcomes[m.n] = 'created' and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
-            perform _queue_enrol(v_groups, v_entries), case when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
+            -- ADR 13
+            cross join lateral (select k.entry from delayed_queue k
+                where k.p_kind = in_kind and k.p_key = v_keys[m.n] offset 0) q
+            where v_outcomes[m.n] = 'created'
+                and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
+            perform _queue_enrol(v_groups, v_entries), case
+                when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
                 _queue_slot_pushed(in_kind, v_keys, null::text[], false, v_now),
-                case when v_kind.log_seconds > 0 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
+                case when v_kind.log_seconds > 0
+                then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
             return;
-        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then -- all that it did and locked is undone: again
-            if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise; end if;
-            perform set_config('pyqueue.met', v_now::text, false) where v_quick; -- where batches overlap, the other order costs less
+        -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then
+            if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise;
+                end if;
+            -- where batches overlap, the other order costs less
+            perform set_config('pyqueue.met', v_now::text, false) where v_quick;
             v_quick := false;
         end;
     end loop;
@@ -1240,14 +1330,15 @@ end $$;
 comment on function queue_push_many(text, jsonb, jsonb) is
 $$Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
-queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if pushed one after
-another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
+queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
+pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
+their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
 and for a group that has finished.
-Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
-call undoes what it did and begins again); what others are putting in is waited for in the order of the keys, so that overlapping batches
-don't deadlock.$$;
+Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
+out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
+the keys, so that overlapping batches don't deadlock.$$;
 --;
 -- changes: delayed_queue
 create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_floor bigint, in_max integer)
@@ -1283,15 +1374,16 @@ end $$;
 --;
 comment on function _queue_promote(text, bigint, bigint, bigint, integer) is
 $$Moves messages that have come due from the timetable into the ready line.
-in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may get:
-where sessions no longer look at the line's beginning, a place that nobody would see is none; those that would have an earlier
-one stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the least are moved, the best of
-the 1000 that came due first.
+in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may
+get: where sessions no longer look at the line's beginning, a place that nobody would see is none; those that would have
+an earlier one stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the least are
+moved, the best of the 1000 that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.$$;
 --;
-create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_cursor queue_cursor, in_from text,
-    in_low bigint, out tids tid[], out expired bigint, out last bigint, out last_entry bigint) language plpgsql as $$
+create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_cursor queue_cursor,
+    in_from text, in_low bigint, out tids tid[], out expired bigint, out last bigint,
+    out last_entry bigint) language plpgsql as $$
 declare
     v_rank constant bigint := in_cursor.ranks[1];
     v_places constant bigint[] := case in_from when 'marks' then in_cursor.older_places else in_cursor.places end;
@@ -1307,12 +1399,13 @@ begin
     elsif cardinality(in_cursor.ranks) = 1 then -- one priority in use: what stands before it, then it and what follows
         v_low := least(v_places[1], in_low);
         v_entry := case when v_low = in_low then 0 else v_entries[1] end;
-        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end,
-            (array_agg(r.entry))[count(*)]
+        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank
+            and max(r.rank) = v_rank then max(r.ready_at) end, (array_agg(r.entry))[count(*)]
         into tids, expired, last, last_entry
         from (select l.* from (
             select * from (
-                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at, q.entry from delayed_queue q
+                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at, q.entry
+                    from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                     and -q.priority::integer < v_rank
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) a
@@ -1341,11 +1434,11 @@ end $$;
 --;
 comment on function _queue_scan(text, bigint, integer, queue_cursor, text, bigint) is
 $$The next messages of the ready line, locked.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor. in_from: where to begin: start, cursor
-(its places) or marks (its older marks). in_low: no later than this place, NULL for none.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor. in_from: where to begin:
+start, cursor (its places) or marks (its older marks). in_low: no later than this place, NULL for none.
 Result: tids, row identifiers (NULL for none), how many of them are expired holds, and last and
-last_entry, the place that they give, where one priority is in use and all are of it. A lane with the gap behind it is one range
-of the index, so a priority that comes new is found where it stands.
+last_entry, the place that they give, where one priority is in use and all are of it. A lane with the gap behind it is
+one range of the index, so a priority that comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
 -- calls: _queue_cursor_name, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
@@ -1373,13 +1466,15 @@ begin
         end if;
         perform set_config(v_name, case when v_cursor.p_kind is null then '' else v_cursor::text end, false);
     end if;
-    if v_cursor.turn_at > v_start + 4000000 or greatest(v_cursor.start_at, v_cursor.marks_at) > v_start + 3600000000 then
+    if v_cursor.turn_at > v_start + 4000000 or greatest(v_cursor.start_at, v_cursor.marks_at) > v_start + 3600000000
+        then
         v_cursor := null; -- the clock was set back: it is of the future
     end if;
     slow := coalesce(v_cursor.took > 5000, false);
     if slow and v_start >= v_cursor.marks_at then -- one look from the marks is enough for all sessions
         v_cursor.marks_at := greatest(v_cursor.marks_at, (
-            select least(c.marks_at, v_start + 1000000) from queue_cursor c where c.p_kind = in_kind order by c.id desc limit 1));
+            select least(c.marks_at, v_start + 1000000) from queue_cursor c where c.p_kind = in_kind
+                order by c.id desc limit 1));
     end if;
     if slow or v_start < v_cursor.start_at + (case when random() < 0.9 then 1000000 else 0 end) then
         v_from := case when v_start < v_cursor.marks_at then 'cursor' else 'marks' end;
@@ -1387,7 +1482,8 @@ begin
     if slow and (v_from = 'marks' or v_start >= v_cursor.start_at) then
         -- what the scan from the cursor can't see: holds that have expired, and a step of the look back
         if v_start >= v_cursor.marks_at then
-            select f.tids, f.low into tids, v_cursor.hold_from from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
+            select f.tids, f.low into tids, v_cursor.hold_from
+                from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
             expired := cardinality(tids);
         end if;
         if tids is null and v_start >= v_cursor.start_at then
@@ -1447,20 +1543,21 @@ end $$;
 comment on function _queue_take(text, integer, bigint) is
 $$The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
 in_kind: the kind. in_max: how many. in_now: the time of the call.
-Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from the
-start is, so that the ends of holds have to be noted in queue_hold.
+Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from
+the start is, so that the ends of holds have to be noted in queue_hold.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
-Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it, a scan
-from the start gets slow. So each session keeps a cursor, in a setting of its own, and scans from where it last found something. It
-looks again from the older marks, where the cursor was 2 to 4 s ago, every 0.4 to 0.8 s, so that what was committed late is found; and
-from the start after 200 times what that takes, 5 ms at the least, or up to 1 s later, since a session that calls seldom would do
-so in each call. Where a look from the start takes over 5 ms, expired holds are found by the notes in queue_hold, what is further
-back is looked through in small steps, 2% of the time, and sessions share the looks from the marks by way of queue_cursor. While
-no session took 64 messages by slow scans, and where they are fast, none keeps a cursor, and the order is exact; with one a
-message that is pushed with a time in the past may come a second late.
-A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan of over 20 ms. Its
-fields are the columns of queue_cursor.$$;
+Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it,
+a scan from the start gets slow. So each session keeps a cursor, in a setting of its own, and scans from where it last
+found something. It looks again from the older marks, where the cursor was 2 to 4 s ago, every 0.4 to 0.8 s, so that
+what was committed late is found; and from the start after 200 times what that takes, 5 ms at the least, or up to 1 s
+later, since a session that calls seldom would do so in each call. Where a look from the start takes over 5 ms, expired
+holds are found by the notes in queue_hold, what is further back is looked through in small steps, 2% of the time, and
+sessions share the looks from the marks by way of queue_cursor. While no session took 64 messages by slow scans, and
+where they are fast, none keeps a cursor, and the order is exact; with one a message that is pushed with a time in the
+past may come a second late.
+A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan of over 20
+ms. Its fields are the columns of queue_cursor.$$;
 --;
 -- calls: _queue_bury, _queue_end, _queue_misfit, _queue_settings
 create or replace function _queue_end_expired(in_tids tid[], in_now bigint) returns void language plpgsql as $$
@@ -1482,15 +1579,15 @@ begin
 end $$;
 --;
 comment on function _queue_end_expired(tid[], bigint) is
-$$Ends what was taken and can't be delivered: where something newer was pushed while it was held, that is put in; where it was
-the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
+$$Ends what was taken and can't be delivered: where something newer was pushed while it was held, that is put in; where
+it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
 in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.$$;
 --;
 -- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_ended, _queue_groups_due, _queue_log_ended,
 --     _queue_misfit, _queue_slot_settle, _queue_take, _queue_take_slotted, _queue_take_where
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_hold
-create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea, in_where jsonb)
+create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
+    in_worker text, in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
@@ -1508,7 +1605,8 @@ begin
     loop
         if v_slotted then
             v_take := _queue_take_slotted(in_kind, v_left, in_now, coalesce(in_until, in_now + 1), in_where, v_ends);
-            v_ended := v_ended || v_take.ended || array(select q.entry from delayed_queue q where v_ends and q.ctid = any (v_take.tids));
+            v_ended := v_ended || v_take.ended ||
+                array(select q.entry from delayed_queue q where v_ends and q.ctid = any (v_take.tids));
         elsif in_where is null then
             v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         else
@@ -1517,7 +1615,8 @@ begin
         exit when v_take.tids is null;
         if v_slotted or in_where is not null or v_take.expired > 0 then -- of several looks
             v_take.tids := array(
-                select q.ctid from delayed_queue q where q.ctid = any (v_take.tids) order by -q.priority::integer, q.ready_at, q.entry);
+                select q.ctid from delayed_queue q where q.ctid = any (v_take.tids)
+                    order by -q.priority::integer, q.ready_at, q.entry);
         end if;
         if v_ends then
             if not v_slotted and _queue_blocked(v_take.tids) <> '{}' then
@@ -1527,17 +1626,20 @@ begin
             return query
                 with d as (
                     delete from delayed_queue q using unnest(v_take.tids) t (tid)
-                    where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    where q.ctid = t.tid and q.pending is null
+                        and (v_slotted or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
                         and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                     returning q.*, case when v_keeps then q end as message),
                 c as (
                     insert into queue_count (p_kind, pushed, popped)
                     select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
-                    having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance( -- all of them are deleted by now
+                    -- all of them are deleted by now
+                    having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
                         array_agg(d.p_kind) filter (where d.order_key is not null),
                         array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end
-                        and case when in_kind.log_seconds > 0 then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
+                        and case when in_kind.log_seconds > 0
+                            then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
                             array_agg(d.entry order by d.entry), 'popped', null, in_now) is not null else true end),
                 h as (
                     insert into queue_history
@@ -1546,7 +1648,8 @@ begin
                     where v_keeps),
                 m as (
                     insert into queue_dedup (p_kind, p_key, ended_at)
-                    select d.p_kind, (d.message).p_key, in_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
+                    select d.p_kind, (d.message).p_key, in_now from d
+                        join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
                     where v_keeps order by 2, 1
                     on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
                 select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
@@ -1555,7 +1658,8 @@ begin
         else
             if v_take.slow then
                 insert into queue_hold (p_kind, until, entries)
-                select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids)
+                select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q
+                    where q.ctid = any (v_take.tids)
                 having count(*) > 0;
             end if;
             return query
@@ -1563,7 +1667,8 @@ begin
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
                 from unnest(v_take.tids) t (tid)
-                where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                where q.ctid = t.tid and q.pending is null
+                    and (v_slotted or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, v_most)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -1572,12 +1677,14 @@ begin
         end if;
         get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_take.tids) and exists (
-            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
+            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null
+                and q.source_kind is null
                 and q.scheduled_at <= in_now)
         then -- the mark of the kind was lost: all that is left is found again
             v_slotted := true;
             v_take.expired := v_take.expired - (
-                select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
+                select count(q.reserved_at) from delayed_queue q
+                    where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
         end if;
         if v_take.expired > 0 then
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
@@ -1594,24 +1701,25 @@ begin
 end $$;
 --;
 comment on function _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
-$$The verb deliver: chooses messages, holds them for a worker, or ends them at once for a pop, and answers them. queue_reserve and
-queue_pop do it themselves in the most frequent case alone: one message, from the cursor on.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends; NULL: they
-end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries. in_where: what they must
-match, see _queue_where; NULL: anything.
+$$The verb deliver: chooses messages, holds them for a worker, or ends them at once for a pop, and answers them.
+queue_reserve and queue_pop do it themselves in the most frequent case alone: one message, from the cursor on.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
+ends; NULL: they end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+in_where: what they must match, see _queue_where; NULL: anything.
 Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.$$;
 --;
 -- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_writable, _queue_cursor_name,
 --     _queue_defaults, _queue_deliver, _queue_fail, _queue_number, _queue_permit, _queue_permit_used, _queue_ticks,
 --     _queue_tidy, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
-create or replace function queue_reserve(in_kind text, in_worker text default null, in_max_messages integer default null,
-    in_options jsonb default null)
+create or replace function queue_reserve(in_kind text, in_worker text default null,
+    in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
@@ -1627,7 +1735,8 @@ declare
     v_until bigint; v_entry bigint; v_place bigint;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
+        and char_length(v_worker) between 1 and 200
         and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
@@ -1643,7 +1752,8 @@ begin
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds, where}'::text[], 'options');
         v_where := _queue_where(in_options);
-        v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric) * 1000000, v_until);
+        v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric) * 1000000,
+            v_until);
     end if;
     if v_kind.expires_seconds is not null then
         perform _queue_use(v_kind, v_now);
@@ -1658,22 +1768,31 @@ begin
         v_permit := _queue_permit(v_kind, v_left, v_now);
         v_left := v_permit.allowed;
     end if;
-    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null and v_cursor.turn_at <= v_ticks + 4000000
-        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at) and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
-        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does, in one statement
+    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
+        and v_cursor.turn_at <= v_ticks + 4000000
+        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
+            and v_ticks < v_cursor.start_at +
+            (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does,
+        -- in one statement
         update delayed_queue q
-        set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker, secret = v_seed
-        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+        set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
+            secret = v_seed
+        where q.pending is null and q.semaphores is null
+            and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1], v_cursor.entries[1])
-                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_cursor.due and v_now)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
+                    v_cursor.entries[1])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind
+                    and d.due_at between v_cursor.due and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
-        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place;
         if found then
@@ -1688,7 +1807,8 @@ begin
             end if;
             perform set_config(v_name, v_cursor::text, false);
             if v_limited then
-                perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt], v_now);
+                perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt],
+                    v_now);
             end if;
             return next;
             return;
@@ -1697,17 +1817,19 @@ begin
     if not v_limited then
         for v_try in 1 .. case v_left when 1 then 0 else 3 end loop -- a savepoint is 5% of what one message costs
             begin
-                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
+                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed,
+                    v_where) m;
                 return;
-            exception when deadlock_detected then -- SKIP LOCKED waits where a row has just been updated and locked anew: again
+            -- SKIP LOCKED waits where a row has just been updated and locked anew: again
+            exception when deadlock_detected then
             end;
         end loop;
         return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
         return;
     end if;
     if v_left > 0 then
-        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
-            attempts, reserved_by, receipt, errors in
+        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            reserved_at, attempts, reserved_by, receipt, errors in
             select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m
         loop
             v_receipts := v_receipts || receipt;
@@ -1752,7 +1874,8 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
         attempts integer, reserved_by text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
@@ -1768,7 +1891,8 @@ declare
     v_permit record;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and current_setting('transaction_read_only') = 'off') is not true then
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
+        and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
@@ -1794,23 +1918,29 @@ begin
         v_permit := _queue_permit(v_kind, v_left, v_now);
         v_left := v_permit.allowed;
     end if;
-    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
+    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1
+        and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
         and v_cursor.turn_at <= v_ticks + 4000000 and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-        and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end)
+            then
         -- as in queue_reserve
         delete from delayed_queue q
-        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+        where q.pending is null and q.semaphores is null
+            and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1], v_cursor.entries[1])
-                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_cursor.due and v_now)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
+                    v_cursor.entries[1])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind
+                    and d.due_at between v_cursor.due and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
-        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, v_now, q.attempts + 1, null::text, q.errors, (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
+            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
         if found then
@@ -1829,11 +1959,12 @@ begin
             return;
         end if;
     end if;
-    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop -- as in queue_reserve
+    -- as in queue_reserve
+    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop
         begin
             return query
-                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at, m.scheduled_at_initially,
-                    m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                    m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
                 from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
             return;
         exception when deadlock_detected then
@@ -1841,13 +1972,14 @@ begin
     end loop;
     if v_left > 0 then
         return query
-            select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at, m.scheduled_at_initially,
-                m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+            select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
             from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
         get diagnostics v_rows = row_count;
     end if;
     if v_kind.rate_per_second is not null then
-        perform _queue_permit_used(v_kind, v_permit.state, null::integer[], null::bigint[], array_fill(null::text, array[v_rows]), v_now);
+        perform _queue_permit_used(v_kind, v_permit.state, null::integer[], null::bigint[],
+            array_fill(null::text, array[v_rows]), v_now);
     end if;
 end $$;
 --;
@@ -1867,10 +1999,12 @@ Locks: as queue_reserve; with rate_per_second as _queue_permit before the messag
 --;
 -- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipt, _queue_wake, queue_now
 -- changes: delayed_queue
-create or replace function queue_extend(in_receipt text, in_seconds double precision, out receipt text, out outcome text)
+create or replace function queue_extend(in_receipt text, in_seconds double precision, out receipt text,
+    out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
@@ -1879,10 +2013,12 @@ begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_seconds(in_seconds);
     update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
-    where q.entry = v_receipt.entry and q.secret = v_receipt.secret and q.semaphores is null and q.reserved_by is not null
+    where q.entry = v_receipt.entry and q.secret = v_receipt.secret and q.semaphores is null
+        and q.reserved_by is not null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
-    if v_kind is null and _queue_extend_slotted(array[v_receipt.entry], array[v_receipt.secret], in_seconds, v_now) <> '{}' then
+    if v_kind is null and _queue_extend_slotted(array[v_receipt.entry], array[v_receipt.secret], in_seconds,
+        v_now) <> '{}' then
         outcome := 'extended';
         return;
     end if;
@@ -1895,8 +2031,9 @@ end $$;
 comment on function queue_extend(text, double precision) is
 $$Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
-hold has expired and a slot of one of its semaphores is somebody else's, or, in a kind with max_reserved, its place was wanted.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or
+removed; and where its hold has expired and a slot of one of its semaphores is somebody else's, or, in a kind with
+max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.$$;
 --;
@@ -1905,7 +2042,8 @@ Locks: the message.$$;
 create or replace function queue_extend_many(in_receipts jsonb, in_seconds double precision)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -1920,7 +2058,8 @@ begin
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null
+        where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null
+            and q.reserved_by is not null
         returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';
@@ -1942,7 +2081,8 @@ end $$;
 comment on function queue_extend_many(jsonb, double precision) is
 $$Keeps the holds of many messages: queue_extend for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
-Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
 Locks: the messages, in the order of their entries.$$;
 --;
@@ -1955,7 +2095,8 @@ create or replace function queue_next(in_receipts jsonb, in_kind text, in_worker
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_options jsonb;
     v_lost text[];
@@ -2036,7 +2177,8 @@ begin
 end $$;
 --;
 comment on function _queue_held(text, bigint, bigint[], bigint) is
-$$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it has.
+$$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it
+has.
 in_kind: the kind. in_until, in_line: of the note in queue_hold. in_now: the time of the call.
 Result: their entries.$$;
 --;
@@ -2067,7 +2209,8 @@ begin
         end if;
         insert into queue_hold (p_kind, until, entries) -- what was extended is looked at again
         select in_kind, min(q.scheduled_at), array_agg(q.entry) from delayed_queue q
-        where q.entry = any (v_hold.entries) and q.p_kind || '' = in_kind and q.scheduled_at > in_now and q.reserved_at is not null
+        where q.entry = any (v_hold.entries) and q.p_kind || '' = in_kind and q.scheduled_at > in_now
+            and q.reserved_at is not null
         having count(*) > 0;
         delete from queue_hold h
         where h.ctid = any (array(select o.ctid from queue_hold o where o.ctid = v_hold.tid for update skip locked));
@@ -2151,7 +2294,8 @@ begin
     moved.start_at := v_start + 50 * v_took;
     moved.back_took := in_cursor.back_took + v_took;
     if tids is not null or v_first is not null then
-        moved.start_at := v_start + 2 * v_took; -- where one was, more may be: soon again here, and in between at the others
+        -- where one was, more may be: soon again here, and in between at the others
+        moved.start_at := v_start + 2 * v_took;
         -- what has come due stands before the cursor now
         moved.marks_at := case when v_first is null then in_cursor.marks_at else 0 end;
     elsif v_low > 0 then
@@ -2172,16 +2316,17 @@ begin
 end $$;
 --;
 comment on function _queue_look_back(text, bigint, integer, queue_cursor) is
-$$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long as
-takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
+$$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long
+as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
-Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor as it is now.
+Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
+as it is now.
 Locks: those messages; what others have locked is left out.$$;
 --;
 -- calls: _queue_forget_cursors, _queue_ticks
 -- changes: queue_cursor, queue_hold
-create or replace function _queue_keep_cursor(in_kind text, in_name text, in_cursor queue_cursor, in_from text, in_start bigint,
-    in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_keep_cursor(in_kind text, in_name text, in_cursor queue_cursor, in_from text,
+    in_start bigint, in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_known constant boolean := in_cursor.ranks is not null;
     v_cursor queue_cursor := in_cursor;
@@ -2252,7 +2397,8 @@ begin
     v_cursor.due_older := least(v_cursor.due_older, v_cursor.due);
     for v_rank, v_last, v_entry in
         select -q.priority::integer, max(q.ready_at), (array_agg(q.entry order by q.ready_at desc, q.entry desc))[1]
-        from unnest(in_tids) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q group by 1 order by 1
+        from unnest(in_tids) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q
+            group by 1 order by 1
     loop
         while v_cursor.ranks[v_lane] < v_rank loop
             v_lane := v_lane + 1;
@@ -2274,9 +2420,11 @@ begin
             v_cursor.entries := v_cursor.entries[:v_lane - 1] || v_entry || v_cursor.entries[v_lane:];
             v_last := v_last - 2000000;
             v_cursor.newer_places := v_cursor.newer_places[:v_lane - 1] || v_last || v_cursor.newer_places[v_lane:];
-            v_cursor.newer_entries := v_cursor.newer_entries[:v_lane - 1] || 0::bigint || v_cursor.newer_entries[v_lane:];
+            v_cursor.newer_entries := v_cursor.newer_entries[:v_lane - 1] || 0::bigint ||
+                v_cursor.newer_entries[v_lane:];
             v_cursor.older_places := v_cursor.older_places[:v_lane - 1] || v_last || v_cursor.older_places[v_lane:];
-            v_cursor.older_entries := v_cursor.older_entries[:v_lane - 1] || 0::bigint || v_cursor.older_entries[v_lane:];
+            v_cursor.older_entries := v_cursor.older_entries[:v_lane - 1] || 0::bigint ||
+                v_cursor.older_entries[v_lane:];
         end if;
     end loop;
     if v_turns then
@@ -2292,7 +2440,8 @@ begin
         insert into queue_cursor overriding user value select (v_cursor).* returning id into v_id;
         perform _queue_forget_cursors(in_kind, v_id - 100);
     end if;
-    if cardinality(v_cursor.ranks) = 1 and v_cursor.took > 5000 and (v_turns or not v_known or in_cursor.took <= 5000) then
+    if cardinality(v_cursor.ranks) = 1 and v_cursor.took > 5000
+        and (v_turns or not v_known or in_cursor.took <= 5000) then
         insert into queue_hold (p_kind, until, entries, line)
         select in_kind, in_now + coalesce(max(k.timeout_seconds), 300) * 1000000, '{}',
             v_cursor.ranks || v_cursor.places || v_cursor.entries
@@ -2302,11 +2451,12 @@ begin
 end $$;
 --;
 comment on function _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint) is
-$$Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast again.
+$$Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast
+again.
 in_kind: the kind. in_name: the setting that holds the cursor. in_cursor: as it was. in_from: where the scan began, see
-_queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that was slow
-for the first time is measured again, without its locks. in_max: how many were asked for. in_tids: what it found. in_now: the time
-of the call.
+_queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that
+was slow for the first time is measured again, without its locks. in_max: how many were asked for. in_tids: what it
+found. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.$$;
 --;
 create or replace function _queue_is_heard(in_kind text) returns boolean language sql volatile
@@ -2314,8 +2464,8 @@ create or replace function _queue_is_heard(in_kind text) returns boolean languag
         and pg_advisory_unlock(hashoid('delayed_queue'::regclass), hashtext(in_kind) & 15));
 --;
 comment on function _queue_is_heard(text) is
-$$Whether a session listens to the kind, or to another one of its channel: each that does has a shared advisory lock, until it
-ends. To find that out a lock is taken and given back at once, which costs 0.3 µs and no row.
+$$Whether a session listens to the kind, or to another one of its channel: each that does has a shared advisory lock,
+until it ends. To find that out a lock is taken and given back at once, which costs 0.3 µs and no row.
 in_kind: the kind.
 Result: false: nobody does. Another call that asks at the same instant passes for one that listens.
 Locks: an advisory lock of the session, for that instant; it never waits.$$;
@@ -2341,8 +2491,9 @@ begin
         v_event := (array[
             'queue_event_0'::regclass, 'queue_event_1'::regclass, 'queue_event_2'::regclass, 'queue_event_3'::regclass,
             'queue_event_4'::regclass, 'queue_event_5'::regclass, 'queue_event_6'::regclass, 'queue_event_7'::regclass,
-            'queue_event_8'::regclass, 'queue_event_9'::regclass, 'queue_event_10'::regclass, 'queue_event_11'::regclass,
-            'queue_event_12'::regclass, 'queue_event_13'::regclass, 'queue_event_14'::regclass, 'queue_event_15'::regclass])[v_slot + 1];
+            'queue_event_8'::regclass, 'queue_event_9'::regclass, 'queue_event_10'::regclass,
+            'queue_event_11'::regclass, 'queue_event_12'::regclass, 'queue_event_13'::regclass,
+            'queue_event_14'::regclass, 'queue_event_15'::regclass])[v_slot + 1];
         v_time := _queue_ticks() / 1000;
         v_mark := pg_sequence_last_value(v_event);
         if v_mark >> 21 between v_time - 49 and v_time then
@@ -2350,7 +2501,8 @@ begin
             v_writer := v_own + ((v_mark - v_own + 1048576) & 2097151) - 1048576;
             for i in 1 .. 10 loop
                 v_status := pg_xact_status(v_writer::text::xid8);
-                exit when v_status is distinct from 'in progress' or v_writer >= v_own; -- from there on it may be our own
+                -- from there on it may be our own
+                exit when v_status is distinct from 'in progress' or v_writer >= v_own;
                 perform pg_sleep(0.0005);
             end loop;
             if v_status = 'committed'
@@ -2366,15 +2518,17 @@ begin
 end $$;
 --;
 comment on function _queue_wake(text, text) is
-$$Notifies the sessions that wait for a kind, if there are any, that something may be taken or falls due earlier than they
-know. All that changes that calls it.
-in_kind: the kind. in_key: a message of it that this transaction wrote; NULL: none is known, and others rely on no event of this one.
+$$Notifies the sessions that wait for a kind, if there are any, that something may be taken or falls due earlier than
+they know. All that changes that calls it.
+in_kind: the kind. in_key: a message of it that this transaction wrote; NULL: none is known, and others rely on no event
+of this one.
 
-NOTIFY makes commits wait for one another, so there is one in 50 ms a channel where that is enough: where another has committed in
-that time, its event reached all who wait, and each of them looks again 50 ms later. So that nothing waits for a poll because
-its event was left out: the mark of an event (queue_event) counts once the transaction that wrote it, or its part up to a savepoint, has
-committed, which those that come later wait for, 6 ms at the most; and who leaves an event out holds a shared advisory lock until it
-ends, by which queue_listen knows that something may yet come. A transaction that has been going on (over 5 ms) always notifies, since its commit may be far; where nobody listens it
+NOTIFY makes commits wait for one another, so there is one in 50 ms a channel where that is enough: where another has
+committed in that time, its event reached all who wait, and each of them looks again 50 ms later. So that nothing waits
+for a poll because its event was left out: the mark of an event (queue_event) counts once the transaction that wrote it,
+or its part up to a savepoint, has committed, which those that come later wait for, 6 ms at the most; and who leaves an
+event out holds a shared advisory lock until it ends, by which queue_listen knows that something may yet come. A
+transaction that has been going on (over 5 ms) always notifies, since its commit may be far; where nobody listens it
 holds that lock, for those who begin to. PostgreSQL itself drops duplicates within a transaction.
 Locks: advisory ones, for which it doesn't wait; one of them until the transaction ends.
 Where the idea comes from: the signaller of Keuss, which thins its events to one in 50 ms.$$;
@@ -2386,16 +2540,17 @@ declare
     v_time constant bigint := _queue_ticks();
     v_name text := _queue_setting('freed ' || v_slot);
 begin
-    if v_time - coalesce(nullif(current_setting(v_name, true), '')::bigint, 0) not between 0 and 49999 and _queue_is_heard(in_kind) then
+    if v_time - coalesce(nullif(current_setting(v_name, true), '')::bigint, 0) not between 0 and 49999
+        and _queue_is_heard(in_kind) then
         v_name := set_config(v_name, v_time::text, false);
         perform pg_notify('pyqueue_' || v_slot, in_kind);
     end if;
 end $$;
 --;
 comment on function _queue_freed(text) is
-$$Notifies the sessions that wait for a kind with max_reserved, if there are any, that a message of it has ended: there may be room. A session
-does so once in 50 ms a channel: who waits looks again 50 ms after each event, and each second while there is no room. What it did last
-is rolled back with its transaction.
+$$Notifies the sessions that wait for a kind with max_reserved, if there are any, that a message of it has ended: there
+may be room. A session does so once in 50 ms a channel: who waits looks again 50 ms after each event, and each second
+while there is no room. What it did last is rolled back with its transaction.
 in_kind: the kind.
 Locks: as _queue_is_heard.$$;
 --;
@@ -2414,24 +2569,29 @@ begin
                     order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) l)
         or exists (
             select from (
-                select o.entries from queue_hold o where o.p_kind = in_kind and o.until between in_cursor.hold_from and in_now
+                select o.entries from queue_hold o where o.p_kind = in_kind
+                    and o.until between in_cursor.hold_from and in_now
                 order by o.p_kind, o.until limit 100) h, delayed_queue q
             where q.entry = any (h.entries) and q.reserved_at is not null and q.scheduled_at <= in_now);
     if not ready then
         next_at := least(
-            (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now order by d.p_kind, d.due_at limit 1),
-            (select h.until from queue_hold h where h.p_kind = in_kind and h.until > in_now order by h.p_kind, h.until limit 1));
+            (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now
+                order by d.p_kind, d.due_at limit 1),
+            (select h.until from queue_hold h where h.p_kind = in_kind and h.until > in_now
+                order by h.p_kind, h.until limit 1));
     end if;
 end $$;
 --;
 comment on function _queue_ready_onward(text, bigint, queue_cursor) is
-$$What _queue_ready answers where a scan from the start is slow: what a reserve would find from its cursor on, and holds by the notes of their
-ends.
+$$What _queue_ready answers where a scan from the start is slow: what a reserve would find from its cursor on, and holds
+by the notes of their ends.
 in_kind: the kind, which isn't paused. in_now: the time of the call. in_cursor: the cursor.
-Result: ready, and next_at: when the next delayed message falls due, or the next noted hold ends; NULL: none, or ready.$$;
+Result: ready, and next_at: when the next delayed message falls due, or the next noted hold ends; NULL: none, or
+ready.$$;
 --;
 -- calls: _queue_cursor_name, _queue_limited_until, _queue_ready_onward, _queue_shared_cursor, _queue_slot_ready
-create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
+create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
+    out next_at bigint) language plpgsql as $$
 declare
     v_cursor queue_cursor;
     v_end bigint;
@@ -2457,7 +2617,8 @@ begin
     end if;
     if exists (select from queue_group_due) and exists ( -- a reserve looks whether all is done
         select from queue_group_due d join queue_group g on g.group_name between d.group_name and d.group_name
-        where in_kind in (g.then_kind, g.fail_kind) and d.writer is distinct from pg_current_xact_id_if_assigned()::text::bigint) then
+        where in_kind in (g.then_kind, g.fail_kind)
+            and d.writer is distinct from pg_current_xact_id_if_assigned()::text::bigint) then
         ready := true;
         return;
     end if;
@@ -2466,13 +2627,16 @@ begin
         v_cursor := _queue_shared_cursor(in_kind, in_now);
     end if;
     if v_cursor.took > 5000 then -- a look from the start is slow
-        select b.ready, least(b.next_at, v_slot) into ready, next_at from _queue_ready_onward(in_kind, in_now, v_cursor) b;
+        select b.ready, least(b.next_at, v_slot) into ready, next_at
+            from _queue_ready_onward(in_kind, in_now, v_cursor) b;
         return;
     end if;
     next_at := (
-        select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null order by d.p_kind, d.due_at limit 1);
+        select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null
+            order by d.p_kind, d.due_at limit 1);
     ready := coalesce(next_at <= in_now, false) or (
-        select true from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
+        select true from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
+            and q.scheduled_at <= in_now
         order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) is not null;
     if ready then
         next_at := null;
@@ -2487,15 +2651,17 @@ end $$;
 comment on function _queue_ready(text, bigint) is
 $$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
-Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when the next delayed message
-falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from the start is slow it is what
-_queue_ready_onward answers, and at the limits what _queue_limited_until does.$$;
+Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when
+the next delayed message falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from
+the start is slow it is what _queue_ready_onward answers, and at the limits what _queue_limited_until does.$$;
 --;
 -- calls: _queue_check_kinds, _queue_fail, _queue_ready, _queue_ticks, queue_now
-create or replace function queue_wait(in_kinds jsonb, in_timeout_seconds double precision default null) returns table (p_kind text)
+create or replace function queue_wait(in_kinds jsonb,
+    in_timeout_seconds double precision default null) returns table (p_kind text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_kinds constant text[] := _queue_check_kinds(in_kinds);
     v_timeout constant double precision := coalesce(in_timeout_seconds, 5);
@@ -2539,7 +2705,8 @@ create or replace function queue_listen(in_kinds jsonb)
     returns table (p_kind text, channel text, ready boolean, next_at bigint, next_seconds numeric)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_class constant integer := hashoid('delayed_queue'::regclass);
@@ -2621,7 +2788,8 @@ end $$;
 --;
 comment on function _queue_check_move(text, jsonb, bigint, text) is
 $$Refuses a target and options that queue_move doesn't know.
-in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in errors.
+in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in
+errors.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
 -- calls: _queue_check_kind, _queue_fail, _queue_settings
@@ -2651,7 +2819,8 @@ Errors: PQ001 for a name that can't be a kind, PQ004 for a circle.$$;
 --;
 -- calls: _queue_advance, _queue_keep, _queue_put_pending
 -- changes: delayed_queue, queue_count
-create or replace function _queue_end(in_entry bigint, in_outcome text, in_to_kind text, in_now bigint) returns delayed_queue
+create or replace function _queue_end(in_entry bigint, in_outcome text, in_to_kind text,
+    in_now bigint) returns delayed_queue
     language plpgsql as $$
 declare
     v_row delayed_queue;
@@ -2661,8 +2830,8 @@ begin
     insert into queue_count (p_kind, pushed, reserved, popped, acked, moved, dead)
     values (v_row.p_kind, (v_row.source_kind is null)::integer,
         case when in_outcome in ('acked', 'moved', 'removed') then (v_row.reserved_at is not null)::integer end,
-        case in_outcome when 'popped' then 1 end, case in_outcome when 'acked' then 1 end, case in_outcome when 'moved' then 1 end,
-        case in_outcome when 'dead' then 1 end);
+        case in_outcome when 'popped' then 1 end, case in_outcome when 'acked' then 1 end, case in_outcome
+        when 'moved' then 1 end, case in_outcome when 'dead' then 1 end);
     if in_outcome is not null then
         perform _queue_keep(v_row, in_outcome, in_to_kind, in_now);
     end if;
@@ -2678,29 +2847,32 @@ begin
 end $$;
 --;
 comment on function _queue_end(bigint, text, text, bigint) is
-$$Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed onto it
-while it was held, as a new entry with the same route before it, and the same semaphores; which is
+$$Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed
+onto it while it was held, as a new entry with the same route before it, and the same semaphores; which is
 the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
-in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is pending, and
-nothing is kept. in_to_kind: where it went, NULL: nowhere.
+in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
+pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-Result: the message as it was. Its caller ends the member of a group, and at the end of the call has _queue_slot_settle free its semaphores. That it
-was held is counted here where it was acked, moved or removed; else by whoever ends the hold.
-What is ended in one statement instead, because it is plain or a batch, is so in queue_ack, queue_ack_many, queue_pop and _queue_deliver.
+Result: the message as it was. Its caller ends the member of a group, and at the end of the call has _queue_slot_settle
+free its semaphores. That it was held is counted here where it was acked, moved or removed; else by whoever ends the
+hold. What is ended in one statement instead, because it is plain or a batch, is so in queue_ack, queue_ack_many,
+queue_pop and _queue_deliver.
 Locks: the next in the line of its order key.$$;
 --;
 -- calls: _queue_advance, _queue_ended, _queue_log_ended
 -- changes: delayed_queue, queue_count, queue_history
-create or replace function _queue_discard(in_tids tid[], in_outcome text, in_now bigint, out rows bigint, out slotted bigint[])
+create or replace function _queue_discard(in_tids tid[], in_outcome text, in_now bigint, out rows bigint,
+    out slotted bigint[])
     language plpgsql as $$
 declare
-    v_keeps constant boolean := in_outcome is not null and exists (select from queue_kind k where k.history_seconds > 0 or k.log_seconds > 0);
+    v_keeps constant boolean := in_outcome is not null
+        and exists (select from queue_kind k where k.history_seconds > 0 or k.log_seconds > 0);
     v_gone record;
 begin
     with d as (
         delete from delayed_queue q where q.ctid = any (in_tids)
-        returning q.p_kind, q.p_key, q.entry, q.source_kind, q.reserved_at, q.order_key, case when v_keeps then q end as message,
-            case when q.semaphores is not null then q.entry end as slotted),
+        returning q.p_kind, q.p_key, q.entry, q.source_kind, q.reserved_at, q.order_key, case
+            when v_keeps then q end as message, case when q.semaphores is not null then q.entry end as slotted),
     c as (
         insert into queue_count (p_kind, pushed, reserved)
         select d.p_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d group by d.p_kind),
@@ -2709,8 +2881,8 @@ begin
         select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
             _queue_ended(d.message, in_outcome, null, in_now) e
         where v_keeps)
-    select count(*) as rows, array_agg(d.p_kind) filter (where v_keeps) as kinds, array_agg(d.p_key) filter (where v_keeps) as keys,
-        array_agg(d.entry) filter (where v_keeps) as entries,
+    select count(*) as rows, array_agg(d.p_kind) filter (where v_keeps) as kinds,
+        array_agg(d.p_key) filter (where v_keeps) as keys, array_agg(d.entry) filter (where v_keeps) as entries,
         array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders,
         array_agg(d.order_key) filter (where d.order_key is not null) as orders,
         array_agg(d.slotted) filter (where d.slotted is not null) as slotted
@@ -2719,7 +2891,8 @@ begin
     slotted := v_gone.slotted;
     if v_gone.orders is not null then
         perform _queue_advance(array_agg(o.p_kind), array_agg(o.order_key), in_now)
-        from (select distinct u.p_kind, u.order_key from unnest(v_gone.of_orders, v_gone.orders) u (p_kind, order_key)) o;
+        from (select distinct u.p_kind, u.order_key
+            from unnest(v_gone.of_orders, v_gone.orders) u (p_kind, order_key)) o;
     end if;
     if v_keeps then
         perform _queue_log_ended(v_gone.kinds, v_gone.keys, v_gone.entries, in_outcome, null, in_now);
@@ -2728,30 +2901,35 @@ end $$;
 --;
 comment on function _queue_discard(tid[], text, bigint) is
 $$Removes messages, and what was pushed onto them while they were held; what is to be kept of an end is kept.
-in_tids: the messages, locked already; no holds that last. in_outcome: removed; NULL: they go with their kind, and nothing is kept of them but what they count for in
-queue_stats. in_now: the time of the call.
-Result: rows: how many went; slotted: those that name semaphores, NULL: none, for _queue_slot_settle at the end of the call.
+in_tids: the messages, locked already; no holds that last. in_outcome: removed; NULL: they go with their kind, and
+nothing is kept of them but what they count for in queue_stats. in_now: the time of the call.
+Result: rows: how many went; slotted: those that name semaphores, NULL: none, for _queue_slot_settle at the end of the
+call.
 Locks: the next in the lines of their order keys.$$;
 --;
 -- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
 -- changes: delayed_queue
-create or replace function _queue_bury(in_entry bigint, in_error text, in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_bury(in_entry bigint, in_error text,
+    in_now bigint) returns void language plpgsql as $$
 declare
     v_dead delayed_queue;
     v_kind text;
     v_suffix text := '';
     v_letter bigint;
 begin
-    update delayed_queue q set errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, in_error) -- history has them too
-    where q.entry = in_entry returning coalesce((_queue_settings(q.p_kind)).dead_letter_kind, left(q.p_kind, 95) || '.dead') into v_kind;
+    -- history has them too
+    update delayed_queue q set errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, in_error)
+    where q.entry = in_entry
+        returning coalesce((_queue_settings(q.p_kind)).dead_letter_kind, left(q.p_kind, 95) || '.dead') into v_kind;
     v_dead := _queue_end(in_entry, 'dead', v_kind, in_now);
     loop
         insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key, semaphores)
-        values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
-            v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
-            v_dead.errors, coalesce(v_dead.source_kind, v_dead.p_kind), coalesce(v_dead.source_key, v_dead.p_key),
-            coalesce(v_dead.source_priority, v_dead.priority), v_dead.route,
+            scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route,
+            member, source_order_key, semaphores)
+        values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload,
+            v_dead.payload_bytes, v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now,
+            in_now, v_dead.errors, coalesce(v_dead.source_kind, v_dead.p_kind),
+            coalesce(v_dead.source_key, v_dead.p_key), coalesce(v_dead.source_priority, v_dead.priority), v_dead.route,
             v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key), v_dead.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
         returning entry into v_letter;
@@ -2761,12 +2939,14 @@ begin
     perform _queue_index(array[v_letter]);
     perform _queue_wake(v_kind, null);
     perform _queue_log(array[v_letter], 'pushed', in_now);
-    perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now) where v_dead.member is not null;
+    perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now)
+        where v_dead.member is not null;
 end $$;
 --;
 comment on function _queue_bury(bigint, text, bigint) is
 $$Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a suffix; kind,
-key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of its origin.
+key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of
+its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
 Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;
 --;
@@ -2788,7 +2968,8 @@ begin
         return 'lost';
     end if;
     v_kind := _queue_settings(v_row.p_kind);
-    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
+    insert into queue_count (p_kind, nacked, reserved)
+        values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
     if in_options ? 'payload' then
         if v_kind.payload_shape is not null then
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload', 'payload');
@@ -2807,12 +2988,13 @@ begin
         return 'retry';
     end if;
     v_delay := coalesce((in_options ->> 'delay_seconds')::numeric, case when v_counts and v_error is not null then
-        least(v_kind.backoff_seconds * v_kind.backoff_factor ^ least(v_row.attempts - 1, 100), v_kind.backoff_max_seconds)
+        least(v_kind.backoff_seconds * v_kind.backoff_factor ^ least(v_row.attempts - 1, 100),
+            v_kind.backoff_max_seconds)
         * (1 - v_kind.jitter * random()::numeric) end, 0);
     v_at := in_now + v_delay * 1000000;
     update delayed_queue q
-    set scheduled_at = v_at, ready_at = case when v_at <= in_now then v_at end, due_at = case when v_at > in_now then v_at end,
-        reserved_at = null, reserved_by = null, secret = null,
+    set scheduled_at = v_at, ready_at = case when v_at <= in_now then v_at end, due_at = case
+        when v_at > in_now then v_at end, reserved_at = null, reserved_by = null, secret = null,
         attempts = q.attempts - case when v_counts then 0 else 1 end,
         errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
     where q.entry = in_entry;
@@ -2830,7 +3012,8 @@ Result: the outcome: retry, dead, lost.
 Locks: the message; as _queue_bury where it dies.$$;
 --;
 -- calls: _queue_lock_lines
-create or replace function _queue_lock_moves(in_entries bigint[], in_secrets bytea[], in_to_kinds text[], in_keys text[])
+create or replace function _queue_lock_moves(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
+    in_keys text[])
     returns bigint[] language plpgsql as $$
 declare
     v_targets bigint[];
@@ -2840,9 +3023,11 @@ begin
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) m (entry, secret, to_kind, key)
         join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
         cross join lateral ( -- OFFSET: ADR 13
-            select o.entry from delayed_queue o where o.p_kind = m.to_kind and o.p_key = coalesce(m.key, s.p_key) offset 0) t);
+            select o.entry from delayed_queue o where o.p_kind = m.to_kind
+                and o.p_key = coalesce(m.key, s.p_key) offset 0) t);
     if exists (
-        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry where s.order_key is not null) then
+        select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry
+            where s.order_key is not null) then
         v_targets := v_targets || array( -- who is first where they go
 
             select t.entry
@@ -2850,7 +3035,8 @@ begin
             join delayed_queue s on s.entry between m.entry and m.entry
             cross join lateral (
                 (select h.entry from delayed_queue h
-                    where h.p_kind = m.to_kind and h.order_key = s.order_key and h.order_key is not null and h.order_waits is null)
+                    where h.p_kind = m.to_kind and h.order_key = s.order_key and h.order_key is not null
+                        and h.order_waits is null)
                 union all
                 (select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = m.to_kind and w.order_key between s.order_key and s.order_key and w.order_waits
@@ -2871,13 +3057,14 @@ $$Locks what moves need, sources, the messages that have the keys of the targets
 before and behind them in the lines of their order keys, in the order of their entries, so that
 moves in opposite directions don't deadlock.
 in_entries, in_secrets: the receipts, taken apart. in_to_kinds, in_keys: where each goes; key NULL: its own.
-Result: the places (from 1) of the moves whose message is there, in the order in which keys are put in everywhere: by key,
-then kind. What only ends comes first, for its key is free then.
+Result: the places (from 1) of the moves whose message is there, in the order in which keys are put in everywhere: by
+key, then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_follow, _queue_index,
 --     _queue_log_put, _queue_members_end, _queue_put
-create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint, out outcome text, out created bigint)
+create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint,
+    out outcome text, out created bigint)
     language plpgsql as $$
 declare
     v_row delayed_queue;
@@ -2892,16 +3079,18 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape,
+        v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
-        perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), in_to_kind, 'takes in nothing while it is drained');
+        perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), in_to_kind,
+            'takes in nothing while it is drained');
     elsif v_shape is not null then
         perform _queue_check_fit(v_shape, v_row.payload, format('payload of "%s"', left(v_row.p_key, 40)));
     end if;
     v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_row.payload, v_row.payload_bytes,
-        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers', 'headers') else v_row.headers end,
-        coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
+        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers', 'headers')
+        else v_row.headers end, coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
         in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null::integer,
         coalesce(in_options ->> 'on_duplicate', 'ignore'));
     if v_filter and v_put.outcome in ('created', 'replaced') then
@@ -2917,7 +3106,8 @@ begin
         perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
     end if;
     if v_logs then
-        perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome, in_options ->> 'on_duplicate', in_now);
+        perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome,
+            in_options ->> 'on_duplicate', in_now);
     end if;
     outcome := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
@@ -2925,12 +3115,14 @@ end $$;
 comment on function _queue_move(bigint, text, jsonb, bigint) is
 $$Moves one message, which the caller has locked.
 in_entry: the message. in_to_kind, in_options, in_now: as in _queue_move_many.
-Result: outcome: moved, duplicate; created: the new entry where it is to take its place in the line of an order key still.
+Result: outcome: moved, duplicate; created: the new entry where it is to take its place in the line of an order key
+still.
 Locks: the next in its line, and its key in the target.$$;
 --;
 -- calls: _queue_end, _queue_lock_moves, _queue_members_end, _queue_move, _queue_slot_settle, _queue_stand
 -- changes: queue_history
-create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[], in_options jsonb[], in_now bigint)
+create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
+    in_options jsonb[], in_now bigint)
     returns text[] language plpgsql as $$
 declare
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
@@ -2945,7 +3137,8 @@ begin
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, in_to_kinds,
         array(select o.options ->> 'key' from unnest(in_options) with ordinality o (options, n) order by o.n))
     loop
-        select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place] and q.secret = in_secrets[v_place] for update;
+        select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place]
+            and q.secret = in_secrets[v_place] for update;
         continue when not found;
         v_names := v_names || v_row.semaphores;
         if in_to_kinds[v_place] is null then
@@ -2978,17 +3171,19 @@ $$Acks messages, or moves them on, one by one, as in _queue_move_many.
 in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
-Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as _queue_members_end and
-_queue_slot_settle.$$;
+Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as
+_queue_members_end and _queue_slot_settle.$$;
 --;
 -- calls: _queue_move_each
-create or replace function _queue_move_many(in_entries bigint[], in_secrets bytea[], in_to_kinds text[], in_options jsonb[], in_now bigint)
+create or replace function _queue_move_many(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
+    in_options jsonb[], in_now bigint)
     returns text[] language plpgsql as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
 begin
     if not exists (
-        select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry where q.order_key is not null)
+        select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
+            where q.order_key is not null)
     then
         return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
     end if;
@@ -3003,8 +3198,9 @@ end $$;
 --;
 comment on function _queue_move_many(bigint[], bytea[], text[], jsonb[], bigint) is
 $$Acks messages, or moves them on, each to a kind of its own.
-in_entries, in_secrets: the receipts, taken apart, each once. in_to_kinds: where each goes; NULL: it is acked. in_options: the options of each, those
-of queue_move, checked; for an ack result, and next: true where this is the next step of its route. in_now: the time of the call.
+in_entries, in_secrets: the receipts, taken apart, each once. in_to_kinds: where each goes; NULL: it is acked.
+in_options: the options of each, those of queue_move, checked; for an ack result, and next: true where this is the next
+step of its route. in_now: the time of the call.
 Result: the outcomes, in their order: acked, moved, duplicate, lost.
 Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_move_each.$$;
@@ -3044,7 +3240,8 @@ $$;
 --;
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
 $$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
-in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
+in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
+of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: as _queue_move_many.$$;
 --;
@@ -3054,7 +3251,8 @@ Locks: as _queue_move_many.$$;
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_done record;
     v_now bigint;
@@ -3070,7 +3268,8 @@ begin
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
         and q.route is null and q.member is null and q.semaphores is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
+        select from queue_kind k where k.p_kind = q.p_kind
+            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
             or k.log_seconds > 0)) then q end as message, q.order_key
     into v_done;
     if found then
@@ -3120,7 +3319,8 @@ Where the idea comes from: Keuss's pipelines, with their direct, choice and sink
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_keeps boolean;
@@ -3136,8 +3336,8 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) as first, max(q.p_kind) as last, bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) or in_options is not null as each,
-        bool_or(q.order_key is not null) as ordered
+    select min(q.p_kind) as first, max(q.p_kind) as last, bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0)
+        or in_options is not null as each, bool_or(q.order_key is not null) as ordered
     into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
     if v_done.each then
         v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
@@ -3148,7 +3348,8 @@ begin
         return;
     end if;
     if v_done.first <> v_done.last or v_done.ordered then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a deadlock
+        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a
+        -- deadlock
         perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     end if;
     v_keeps := exists (
@@ -3156,7 +3357,8 @@ begin
             and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
     if v_keeps then
         with d as (
-            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets,
+                v_receipts.places) r (entry, secret, place)
             where q.entry between r.entry and r.entry and q.secret = r.secret
             returning r.place, q.p_kind, q.p_key, q.entry, q.source_kind, q.order_key, q as message),
         c as (
@@ -3164,25 +3366,32 @@ begin
             select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
         h as (
             insert into queue_history
-            select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e),
+            select e.* from d join queue_kind k on k.p_kind = d.p_kind
+                and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e),
         m as (
             insert into queue_dedup (p_kind, p_key, ended_at)
             select d.p_kind, d.p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
             order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-        select array_agg(d.place) as places, array_agg(d.message) filter (where (d.message).pending is not null) as again,
-            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders,
-            array_agg(d.p_kind) as kinds, array_agg(d.p_key) as keys, array_agg(d.entry) as entries
+        select array_agg(d.place) as places,
+            array_agg(d.message) filter (where (d.message).pending is not null) as again,
+            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders,
+            array_agg(d.order_key) filter (where d.order_key is not null) as orders, array_agg(d.p_kind) as kinds,
+            array_agg(d.p_key) as keys, array_agg(d.entry) as entries
         into v_done from d;
     else -- the same without what is kept, which costs a tenth where there is nothing of it
         with d as (
-            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
+            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets,
+                v_receipts.places) r (entry, secret, place)
             where q.entry between r.entry and r.entry and q.secret = r.secret
-            returning r.place, q.p_kind, q.source_kind, q.order_key, case when q.pending is not null then q end as message),
+            returning r.place, q.p_kind, q.source_kind, q.order_key, case
+                when q.pending is not null then q end as message),
         c as (
             insert into queue_count (p_kind, pushed, acked, reserved)
             select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind)
-        select array_agg(d.place) as places, array_agg(d.message) filter (where (d.message).pending is not null) as again,
-            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders, array_agg(d.order_key) filter (where d.order_key is not null) as orders
+        select array_agg(d.place) as places,
+            array_agg(d.message) filter (where (d.message).pending is not null) as again,
+            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders,
+            array_agg(d.order_key) filter (where d.order_key is not null) as orders
         into v_done from d;
     end if;
     if v_done.of_orders is not null then
@@ -3190,7 +3399,8 @@ begin
     end if;
     if v_keeps then
         perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
-        perform _queue_freed(k.p_kind) from queue_kind k where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
+        perform _queue_freed(k.p_kind) from queue_kind k
+            where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
     end if;
     if cardinality(v_done.places) = cardinality(v_outcomes) then
         v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
@@ -3208,15 +3418,18 @@ end $$;
 comment on function queue_ack_many(jsonb, jsonb) is
 $$The work of many messages is done: queue_ack for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
-Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is
+lost the second time.
 Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
 Locks: as queue_ack, all in the order of their entries.$$;
 --;
 -- calls: _queue_check_nack, _queue_nack, _queue_receipt, _queue_slot_settle, queue_now
-create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
+create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text,
+    out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_names text[];
@@ -3255,7 +3468,8 @@ Locks: the message, and where it dies its key in the dead-letter kind; its semap
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3268,7 +3482,8 @@ begin
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
     perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
-        select r.entry, r.secret, r.place, q.semaphores from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
+        select r.entry, r.secret, r.place, q.semaphores
+            from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         order by q.p_key, q.p_kind
@@ -3283,7 +3498,8 @@ end $$;
 comment on function queue_nack_many(jsonb, jsonb) is
 $$Gives many messages back: queue_nack for each, in one call.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
-Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
 Locks: as queue_nack, in the order of the entries.$$;
 --;
@@ -3291,7 +3507,8 @@ Locks: as queue_nack, in the order of the entries.$$;
 create or replace function queue_move(in_receipt text, in_to_kind text, in_options jsonb default null,
     out receipt text, out outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
@@ -3328,7 +3545,8 @@ Where the idea comes from: Keuss's move-to-queue.$$;
 create or replace function queue_move_many(in_moves jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3340,14 +3558,17 @@ begin
     in_moves := coalesce(nullif(in_moves, 'null'), '[]');
     in_options := coalesce(nullif(in_options, 'null'), '{}');
     if jsonb_typeof(in_moves) <> 'array' or in_moves @? '$[*] ? (@.type() != "object")' then
-        perform _queue_fail('PQ001', 'moves', in_moves::text, 'must be a JSON array of {receipt, to_kind, and move options}');
+        perform _queue_fail('PQ001', 'moves', in_moves::text,
+            'must be a JSON array of {receipt, to_kind, and move options}');
     end if;
     v_receipts := _queue_receipts(jsonb_path_query_array(in_moves, 'strict $[*].receipt', silent => true));
     if cardinality(v_receipts.receipts) <> jsonb_array_length(in_moves) then
         perform _queue_fail('PQ005', 'moves', in_moves::text, 'must have a receipt each');
     end if;
-    perform _queue_check_options(in_options, '{payload, headers, key, delay_seconds, priority, on_duplicate}'::text[], 'options');
-    v_kinds := array(select m.move ->> 'to_kind' from jsonb_array_elements(in_moves) with ordinality m (move, n) order by m.n);
+    perform _queue_check_options(in_options, '{payload, headers, key, delay_seconds, priority, on_duplicate}'::text[],
+        'options');
+    v_kinds := array(select m.move ->> 'to_kind' from jsonb_array_elements(in_moves) with ordinality m (move, n)
+        order by m.n);
     v_moves := array(select in_options || (m.move - '{receipt, to_kind}'::text[])
         from jsonb_array_elements(in_moves) with ordinality m (move, n) order by m.n);
     for i in 1 .. cardinality(v_kinds) loop
@@ -3365,10 +3586,10 @@ end $$;
 --;
 comment on function queue_move_many(jsonb, jsonb) is
 $$Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
-in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move options for all; those of
-a move win.
-Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the second
-time.
+in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move
+options for all; those of a move win.
+Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the
+second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.$$;
 --;
@@ -3376,7 +3597,8 @@ Locks: as queue_move, all in the order of their entries.$$;
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_row delayed_queue;
@@ -3390,7 +3612,8 @@ begin
         outcome := 'held';
     else
         perform _queue_discard(array(select q.ctid from delayed_queue q where q.entry = v_row.entry), 'removed', v_now);
-        perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now) where v_row.semaphores is not null;
+        perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now)
+            where v_row.semaphores is not null;
         outcome := 'removed';
     end if;
 end $$;
@@ -3406,7 +3629,8 @@ Locks: the message, the next in the line of its order key, and its semaphores.$$
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_gone record;
@@ -3433,10 +3657,12 @@ Locks: the messages; what others have locked is left.$$;
 -- calls: _queue_check_count, _queue_check_kind, _queue_end, _queue_follow, _queue_index, _queue_line, _queue_log_put,
 --     _queue_put, _queue_slot_settle, _queue_stand, queue_now
 -- changes: delayed_queue
-create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint, out stayed bigint)
+create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
+    out stayed bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
@@ -3457,7 +3683,8 @@ begin
             v_entries := null;
             v_orders := null;
             v_names := null;
-            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false) -- rows are locked before keys are put in, everywhere
+            -- rows are locked before keys are put in, everywhere
+            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false)
             from (
                 select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
                 where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
@@ -3477,10 +3704,11 @@ begin
                     stayed := stayed + 1;
                     continue;
                 end if;
-                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
-                    v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
+                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes,
+                    v_dead.headers, v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
                 if v_put.outcome = 'created' then
-                    update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
+                    update delayed_queue q set errors = v_dead.errors,
+                        scheduled_at_initially = v_dead.scheduled_at_initially
                     where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
                     if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
                         perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
@@ -3488,7 +3716,8 @@ begin
                     end if;
                     if v_dead.source_order_key is not null then
                         v_entries := v_entries || array(
-                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
+                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind
+                                and q.p_key = v_dead.source_key);
                         v_orders := v_orders || v_dead.source_order_key;
                     end if;
                     perform _queue_index(array(select q.entry from delayed_queue q
@@ -3524,8 +3753,8 @@ Locks: the dead letters, and the first of the lines. What others hold or have lo
 --;
 create or replace function _queue_ended(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint)
     returns setof queue_history language sql stable rows 1 as $$
-    select in_row.p_kind, in_row.p_key, in_row.entry, in_outcome, in_to_kind, in_row.payload, in_row.payload_bytes, in_row.headers,
-        in_row.priority, in_row.scheduled_at_initially, in_row.created_at,
+    select in_row.p_kind, in_row.p_key, in_row.entry, in_outcome, in_to_kind, in_row.payload, in_row.payload_bytes,
+        in_row.headers, in_row.priority, in_row.scheduled_at_initially, in_row.created_at,
         case when in_outcome = 'popped' then in_now else in_row.reserved_at end, in_now,
         in_row.attempts + case when in_outcome = 'popped' then 1 else 0 end,
         case when in_outcome <> 'popped' then in_row.reserved_by end, in_row.errors, null::jsonb
@@ -3533,19 +3762,22 @@ $$;
 --;
 comment on function _queue_ended(delayed_queue, text, text, bigint) is
 $$The row of queue_history of a message that ends.
-in_row: the message as it was. in_outcome: acked, popped, moved, dead, removed. in_to_kind: where it went, NULL: nowhere.
+in_row: the message as it was. in_outcome: acked, popped, moved, dead, removed. in_to_kind: where it went, NULL:
+nowhere.
 in_now: the time of the call.
 Result: the row, without a result. It is inlined by the planner.$$;
 --;
 -- calls: _queue_ended, _queue_freed, _queue_log_ended
 -- changes: queue_dedup, queue_history
-create or replace function _queue_keep(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint) returns void
+create or replace function _queue_keep(in_row delayed_queue, in_outcome text, in_to_kind text,
+    in_now bigint) returns void
     language plpgsql as $$
 declare
     v_kind queue_kind;
 begin
     select k.* into v_kind from queue_kind k
-    where k.p_kind = in_row.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
+    where k.p_kind = in_row.p_kind
+        and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
     if not found then
         return;
     end if;
@@ -3560,18 +3792,21 @@ begin
         on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
     end if;
     if v_kind.log_seconds > 0 then
-        perform _queue_log_ended(array[in_row.p_kind], array[in_row.p_key], array[in_row.entry], in_outcome, in_to_kind, in_now);
+        perform _queue_log_ended(array[in_row.p_kind], array[in_row.p_key], array[in_row.entry], in_outcome, in_to_kind,
+            in_now);
     end if;
 end $$;
 --;
 comment on function _queue_keep(delayed_queue, text, text, bigint) is
-$$Keeps what a kind wants kept of a message that ends: its history, its key. Routines that end many at once have the same in
-one statement.
+$$Keeps what a kind wants kept of a message that ends: its history, its key. Routines that end many at once have the
+same in one statement.
 in_row: the message, removed already. in_outcome, in_to_kind: see _queue_ended. in_now: the time of the call.$$;
 --;
-create or replace function _queue_is_remembered(in_kind text, in_key text, in_since bigint) returns boolean language plpgsql as $$
+create or replace function _queue_is_remembered(in_kind text, in_key text,
+    in_since bigint) returns boolean language plpgsql as $$
 begin
-    return coalesce((select d.ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key) > in_since, false);
+    return coalesce((select d.ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key) > in_since,
+        false);
 end $$;
 --;
 comment on function _queue_is_remembered(text, text, bigint) is
@@ -3598,7 +3833,8 @@ begin
             select e.entry from unnest(in_entries) e (entry), -- OFFSET: ADR 13
                 lateral (select n.p_kind, n.p_key from delayed_queue n where n.entry = e.entry offset 0) o
                 join queue_kind k on k.p_kind = o.p_kind,
-                lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind and d.p_key = o.p_key offset 0) m
+                lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind
+                and d.p_key = o.p_key offset 0) m
             where m.ended_at > in_now - k.dedup_seconds * 1000000))
         returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
@@ -3606,8 +3842,8 @@ begin
 end $$;
 --;
 comment on function _queue_take_back(bigint[], bigint) is
-$$Takes back what a push has just put in although its key is remembered: a push that had to wait for the end of the message
-before can see only then that there was one.
+$$Takes back what a push has just put in although its key is remembered: a push that had to wait for the end of the
+message before can see only then that there was one.
 in_entries: what was put in. in_now: the time of the call.
 Result: the entries taken back.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;
@@ -3618,7 +3854,8 @@ Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;
 create or replace function queue_replay(in_kind text, in_filter jsonb default null, out went bigint, out stayed bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_outcome constant text := _queue_text(in_filter, 'outcome');
@@ -3653,7 +3890,8 @@ begin
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, ready_at)
-        select h.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now, v_now
+        select h.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
+            v_now
         from h order by h.p_key, h.finished_at desc, h.entry desc -- of one key the newest
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
@@ -3687,7 +3925,8 @@ Locks: none; keys are put in in their order.$$;
 -- calls: _queue_fail, _queue_text
 create or replace function _queue_order_key(in_options jsonb, in_message jsonb) returns text language plpgsql as $$
 declare
-    v_order constant text := _queue_text(case when in_message ? 'order_key' then in_message else in_options end, 'order_key');
+    v_order constant text := _queue_text(case when in_message ? 'order_key' then in_message
+        else in_options end, 'order_key');
 begin
     if char_length(v_order) not between 1 and 200 then
         perform _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
@@ -3697,7 +3936,8 @@ end $$;
 --;
 comment on function _queue_order_key(jsonb, jsonb) is
 $$The order key of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is
+no batch.
 Result: the order key; NULL: none.
 Errors: PQ002.$$;
 --;
@@ -3705,7 +3945,8 @@ Errors: PQ002.$$;
 create or replace function _queue_semaphores(in_options jsonb, in_message jsonb) returns text[]
     language plpgsql as $$
 declare
-    v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message else in_options end -> 'semaphores', 'null');
+    v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message
+        else in_options end -> 'semaphores', 'null');
     v_names text[];
     v_missing text;
 begin
@@ -3720,8 +3961,10 @@ begin
             select distinct n.name collate "C" from jsonb_array_elements_text(v_given) n (name)
             where char_length(n.name) between 1 and 100 order by 1);
     end if;
-    if v_names is null or cardinality(v_names) not between 1 and 8 or cardinality(v_names) <> jsonb_array_length(v_given) then
-        perform _queue_fail('PQ002', 'semaphores', v_given::text, 'must be an array of 1 to 8 different names of 1 to 100 characters');
+    if v_names is null or cardinality(v_names) not between 1 and 8
+        or cardinality(v_names) <> jsonb_array_length(v_given) then
+        perform _queue_fail('PQ002', 'semaphores', v_given::text,
+            'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     select n.name into v_missing from unnest(v_names) n (name)
     where (select s.name from queue_semaphore s where s.name = n.name collate "C") is null limit 1;
@@ -3733,7 +3976,8 @@ end $$;
 --;
 comment on function _queue_semaphores(jsonb, jsonb) is
 $$The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
+no batch.
 Result: their names, in order; NULL: none.
 Errors: PQ002, also for one that isn't there, and together with an order key.$$;
 --;
@@ -3759,19 +4003,21 @@ begin
         v_locked := array(
             select s.name from queue_semaphore s where s.name = any (in_names) order by s.name for update skip locked);
     end if;
-    update queue_semaphore s set capacity = s.capacity where s.name = any (v_locked); -- an old snapshot fails on what is written
+    -- an old snapshot fails on what is written
+    update queue_semaphore s set capacity = s.capacity where s.name = any (v_locked);
     return v_locked;
 end $$;
 --;
 comment on function _queue_slot_lock(text[], boolean) is
-$$Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one keeps
-nobody waiting that has it.
+$$Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one
+keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.$$;
 --;
 -- changes: queue_semaphore_slot
-create or replace function _queue_slot_room(in_name text, in_all boolean, in_now bigint) returns bigint language plpgsql as $$
+create or replace function _queue_slot_room(in_name text, in_all boolean,
+    in_now bigint) returns bigint language plpgsql as $$
 declare
     v_slot record;
     v_held bigint;
@@ -3790,14 +4036,16 @@ begin
     end loop;
     return (
         select s.capacity - (
-            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until > 0 or abs(h.until + in_now) < 1000000))
+            select count(*) from queue_semaphore_slot h where h.name = in_name
+                and (in_all or h.until > 0 or abs(h.until + in_now) < 1000000))
         from queue_semaphore s where s.name = in_name);
 end $$;
 --;
 comment on function _queue_slot_room(text, boolean, bigint) is
-$$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second, or the
-next one where the clock was set back.
+$$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at
+the most.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that
+nobody holds yet; false: in the last second, or the next one where the clock was set back.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.$$;
@@ -3823,7 +4071,8 @@ begin
                 order by w.name, w.entry limit 1)
             union all
             (select w.entry from queue_semaphore_wait w
-                where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last) and (w.p_kind, w.name) <= (in_kind, in_name)
+                where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last)
+                    and (w.p_kind, w.name) <= (in_kind, in_name)
                 order by w.p_kind, w.name, w.entry limit 1)) l;
         exit when not found;
         v_last := v_wait.entry;
@@ -3832,7 +4081,8 @@ begin
         if not found or num_nonnulls(v_row.ready_at, v_row.due_at, v_row.reserved_at) > 0 then
             delete from queue_semaphore_wait w
             where w.entry = v_last and not exists (
-                select from delayed_queue q where q.entry = v_last and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+                select from delayed_queue q where q.entry = v_last
+                    and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
             continue;
         end if;
         v_row.semaphores := array(
@@ -3859,16 +4109,18 @@ begin
 end $$;
 --;
 comment on function _queue_slot_next(text, text, bigint, bigint) is
-$$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
-line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
-that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+$$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another
+goes to the line of that, 100 at the most; the others stay where they are.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was
+told that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the
+most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
 --;
 -- calls: _queue_slot_lock, _queue_slot_next
 -- changes: queue_semaphore_slot, queue_semaphore_wait
-create or replace function _queue_slot_settle(in_entries bigint[], in_names text[], in_wait boolean, in_now bigint) returns void
+create or replace function _queue_slot_settle(in_entries bigint[], in_names text[], in_wait boolean,
+    in_now bigint) returns void
     language plpgsql as $$
 declare
     v_names text[];
@@ -3877,7 +4129,8 @@ declare
 begin
     delete from queue_semaphore_wait w
     where w.entry = any (in_entries) and not exists (
-        select from delayed_queue q where q.entry between w.entry and w.entry and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+        select from delayed_queue q where q.entry between w.entry and w.entry
+            and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
     v_names := array(
         select n.name from unnest(in_names) n (name) where n.name is not null
         union select h.name from queue_semaphore_slot h where h.entry = any (in_entries));
@@ -3888,7 +4141,8 @@ begin
     delete from queue_semaphore_slot h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
-        where q.entry between h.entry and h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now else q.ready_at is not null and h.until < 0 end);
+        where q.entry between h.entry and h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now
+            else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null);
@@ -3900,7 +4154,8 @@ begin
                 select w.entry from queue_semaphore_wait w
                 where w.name between n.name and n.name order by w.name, w.entry limit 1) limit 1;
         end if;
-        if _queue_slot_next(v_name, null, case when cardinality(v_names) > 1 then 1 else 9223372036854775807 end, in_now) = 0
+        if _queue_slot_next(v_name, null, case when cardinality(v_names) > 1 then 1
+            else 9223372036854775807 end, in_now) = 0
             or cardinality(v_names) = 1 then
             v_names := array_remove(v_names, v_name);
         end if;
@@ -3908,35 +4163,41 @@ begin
 end $$;
 --;
 comment on function _queue_slot_settle(bigint[], text[], boolean, bigint) is
-$$Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends holds, or puts in
-what waits. After it a call puts in no key and waits for no message.
-in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL: none.
+$$Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends
+holds, or puts in what waits. After it a call puts in no key and waits for no message.
+in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
+none.
 in_wait: see _queue_slot_lock. in_now: the time of the call.
 Locks: the semaphores, in the order of their names; then as _queue_slot_next.$$;
 --;
 -- calls: _queue_slot_lock, _queue_slot_next
-create or replace function _queue_slot_look(in_kind text, in_max bigint, in_now bigint) returns bigint language plpgsql as $$
+create or replace function _queue_slot_look(in_kind text, in_max bigint,
+    in_now bigint) returns bigint language plpgsql as $$
 declare
     v_name text;
     v_woken bigint := 0;
 begin
     for v_name in
         with recursive l (name, n) as (
-            (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind order by w.p_kind, w.name limit 1)
+            (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind
+                order by w.p_kind, w.name limit 1)
             union all
             select (
                 select w.name from queue_semaphore_wait w
-                where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1), l.n + 1
+                where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1),
+                    l.n + 1
             from l where l.name is not null and l.n < 100)
         select l.name from l
         where l.name is not null and coalesce((
             select s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until > in_now or abs(h.until + in_now) < 1000000))
+                select count(*) from queue_semaphore_slot h where h.name = s.name
+                    and (h.until > in_now or abs(h.until + in_now) < 1000000))
             from queue_semaphore s where s.name = l.name), true)
         order by 1
     loop
         exit when v_woken >= in_max;
-        if _queue_slot_lock(array[v_name], false) <> '{}' or not exists (select from queue_semaphore s where s.name = v_name) then
+        if _queue_slot_lock(array[v_name], false) <> '{}'
+            or not exists (select from queue_semaphore s where s.name = v_name) then
             v_woken := v_woken + _queue_slot_next(v_name, in_kind, in_max - v_woken, in_now);
         end if;
     end loop;
@@ -3944,22 +4205,24 @@ begin
 end $$;
 --;
 comment on function _queue_slot_look(text, bigint, bigint) is
-$$Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, a second ago or longer, isn't taken. What a reserve does that finds too little ready.
+$$Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was
+told that there is room, a second ago or longer, isn't taken. What a reserve does that finds too little ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.$$;
 --;
 -- calls: _queue_slot_settle
 create or replace function _queue_slot_sweep(in_now bigint) returns void language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
         where ( -- not EXISTS: that may be planned as a scan of all that wait
                 select w.entry from queue_semaphore_wait w
                 where w.name between s.name and s.name order by w.name, w.entry limit 1) is not null
-            and s.capacity > (select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
+            and s.capacity > (select count(*) from queue_semaphore_slot h
+                where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then
@@ -3980,7 +4243,8 @@ declare
 begin
     with u as (
         update delayed_queue q set ready_at = null
-        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null and q.reserved_at is null
+        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
+            and q.reserved_at is null
             and q.due_at is null and exists (select from queue_semaphore s where s.name = any (q.semaphores))
         returning q.entry, q.semaphores, q.p_kind),
     i as (
@@ -3991,7 +4255,8 @@ begin
     for v_kind in
         select distinct q.p_kind from unnest(in_entries) e (entry), -- OFFSET: ADR 13
             lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
-        where q.semaphores is not null and q.source_kind is null and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
+        where q.semaphores is not null and q.source_kind is null
+            and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
         order by 1
     loop
         insert into queue_kind as k (p_kind, semaphores) values (v_kind, true)
@@ -4001,15 +4266,17 @@ begin
 end $$;
 --;
 comment on function _queue_line_up(bigint[]) is
-$$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
-is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
-in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none, stay as they are.
+$$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which
+there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none,
+stay as they are.
 Result: the names of the semaphores; NULL: none.
 Locks: the messages; the settings of a kind that had no such message before.$$;
 --;
 -- calls: _queue_line_up, _queue_slot_settle
 -- changes: delayed_queue
-create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean, in_now bigint) returns void
+create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean,
+    in_now bigint) returns void
     language plpgsql as $$
 declare
     v_entries bigint[];
@@ -4035,7 +4302,8 @@ Locks: those of _queue_slot_settle.$$;
 create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[], in_changes boolean,
     in_again boolean)
     returns jsonb language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_line bigint[];
     v_headed jsonb;
@@ -4047,7 +4315,8 @@ begin
         from (select distinct u.order_key from unnest(in_orders) u (order_key)) o,
             lateral (
                 (select h.entry from delayed_queue h
-                    where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
+                    where h.p_kind = in_kind and h.order_key = o.order_key and h.order_key is not null
+                        and h.order_waits is null)
                 union all
                 (select w.entry from delayed_queue w -- BETWEEN: ADR 13
                     where w.p_kind = in_kind and w.order_key between o.order_key and o.order_key and w.order_waits
@@ -4065,7 +4334,8 @@ begin
         perform q.entry from delayed_queue q where q.entry = any (v_line) order by q.entry + 0 for update;
     elsif in_again then -- whoever has locked a first one needs nobody behind it
         v_heads := array(select q.entry from delayed_queue q where q.entry = any (v_line) and q.order_waits is null);
-        v_line := array(select q.entry from delayed_queue q where q.entry = any (v_heads) for no key update skip locked);
+        v_line := array(select q.entry from delayed_queue q
+            where q.entry = any (v_heads) for no key update skip locked);
         if cardinality(v_line) < cardinality(v_heads) then
             raise exception using errcode = 'PQ00A';
         end if;
@@ -4074,7 +4344,8 @@ begin
         array_agg(l.head) filter (where not l.waits or current_setting('transaction_isolation') <> 'read committed')
     into v_headed, v_alone
     from (
-        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true) or in_again and exists (
+        select k.order_key, max(k.entry) filter (where k.order_waits is null) as head, bool_or(k.order_waits is true)
+            or in_again and exists (
                 select from delayed_queue w
                 where w.p_kind = in_kind and w.order_key between k.order_key and k.order_key and w.order_waits) as waits
         from (
@@ -4084,21 +4355,22 @@ begin
         group by k.order_key) l
     where l.head is not null;
     if v_alone is not null then
-        -- nothing changes, but who ends the first with a snapshot that can't see what comes behind it gets the server's 40001
+        -- nothing changes, but who ends the first with a snapshot that can't see what comes behind it gets the server's
+        -- 40001
         update delayed_queue q set order_key = q.order_key where q.entry = any (v_alone);
     end if;
     return v_headed;
 end $$;
 --;
 comment on function _queue_line(text, text[], text[], boolean, boolean) is
-$$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new one, until this
-transaction ends.
+$$Locks the lines that something is to be put behind, so that nobody ends the first of one, and goes without the new
+one, until this transaction ends.
 in_kind: the kind. in_orders: order keys. in_keys: the keys that are to be put in; NULL: they are in
-already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is PQ00A, on
-which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
+already. in_changes: whether messages that have such a key are to be changed. in_again: true: what others have locked is
+PQ00A, on which the caller undoes what it did and begins again, since to wait with keys put in could be a deadlock.
 Result: an object with 0 for each that has a first one.
-Locks: the first of each line, and but for in_again the one behind it, with in_keys the messages of these keys too, in the order of their entries: a
-reserve passes such a first one over until then.
+Locks: the first of each line, and but for in_again the one behind it, with in_keys the messages of these keys too, in
+the order of their entries: a reserve passes such a first one over until then.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: MariaDB and MySQL have a row a line in queue_order, since their locking reads see what is committed.$$;
 --;
@@ -4106,7 +4378,8 @@ differs: MariaDB and MySQL have a row a line in queue_order, since their locking
 -- changes: delayed_queue
 create or replace function _queue_stand(in_entries bigint[], in_orders text[]) returns void
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_kind record;
     v_headed jsonb;
@@ -4124,23 +4397,26 @@ begin
                 if v_headed <> '{}' and exists (
                     select from unnest(v_kind.entries, v_kind.orders) o (entry, order_key), lateral (
                         (select h.entry from delayed_queue h
-                            where h.p_kind = v_kind.p_kind and h.order_key = o.order_key and h.order_key is not null and h.order_waits is null)
+                            where h.p_kind = v_kind.p_kind and h.order_key = o.order_key and h.order_key is not null
+                                and h.order_waits is null)
                         union all
                         (select w.entry from delayed_queue w -- BETWEEN: ADR 13
-                            where w.p_kind = v_kind.p_kind and w.order_key between o.order_key and o.order_key and w.order_waits
+                            where w.p_kind = v_kind.p_kind and w.order_key between o.order_key and o.order_key
+                                and w.order_waits
                             order by w.p_kind desc, w.order_key desc, w.entry desc limit 1)) l
                     where v_headed ? o.order_key and l.entry > o.entry)
                 then -- the next in a line always has a higher number, so that who ends the first may wait for it
                     raise exception using errcode = 'PQ00A';
                 end if;
                 update delayed_queue q
-                set order_key = n.order_key, order_waits = n.waits, ready_at = case when n.waits is null then q.ready_at end,
-                    due_at = case when n.waits is null then q.due_at end
+                set order_key = n.order_key, order_waits = n.waits, ready_at = case
+                    when n.waits is null then q.ready_at end, due_at = case when n.waits is null then q.due_at end
                 from (
                     select o.entry, o.order_key, case when v_headed ? o.order_key
                         or row_number() over (partition by o.order_key order by o.entry) > 1 then true end as waits
                     from unnest(v_kind.entries, v_kind.orders) o (entry, order_key)
-                    order by o.order_key collate "C", o.entry offset 0) n -- who is first is put in in the order of the lines
+                    -- who is first is put in in the order of the lines
+                    order by o.order_key collate "C", o.entry offset 0) n
                 where q.entry between n.entry and n.entry;
                 exit;
             exception when unique_violation then
@@ -4148,7 +4424,8 @@ begin
                 if v_index <> 'delayed_queue_first' then
                     raise;
                 elsif current_setting('transaction_isolation') <> 'read committed' then
-                    raise serialization_failure using message = 'could not serialize access due to a concurrent push of the same order key';
+                    raise serialization_failure using message
+                        = 'could not serialize access due to a concurrent push of the same order key';
                 end if; -- else another was put in first: behind that
             end;
         end loop;
@@ -4156,17 +4433,18 @@ begin
 end $$;
 --;
 comment on function _queue_stand(bigint[], text[]) is
-$$Messages that were just put in take their places in the lines of their order keys: at the end, where all but the first of a line
-wait. The lines of a kind have to have their first one, see _queue_advance.
+$$Messages that were just put in take their places in the lines of their order keys: at the end, where all but the first
+of a line wait. The lines of a kind have to have their first one, see _queue_advance.
 in_entries: the messages, which have a place or a date. in_orders: the order key of each.
-Errors: PQ00A where a line is locked, or has one with a higher number: the caller undoes what it did, and begins again. Under
-REPEATABLE READ and SERIALIZABLE 40001.
+Errors: PQ00A where a line is locked, or has one with a higher number: the caller undoes what it did, and begins again.
+Under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line; waits for another transaction that is putting a first one of the same line.$$;
 --;
 -- calls: _queue_line, _queue_put, _queue_stand
-create or replace function _queue_put_ordered(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_headers jsonb,
-    in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer, in_max_attempts integer,
-    in_on_duplicate text, in_order text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+create or replace function _queue_put_ordered(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
+    in_headers jsonb, in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer,
+    in_max_attempts integer, in_on_duplicate text, in_order text, out scheduled_at bigint,
+    out outcome text) language plpgsql as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_put record;
@@ -4175,11 +4453,12 @@ begin
         begin
             -- rows are locked before keys are put in, everywhere
             perform _queue_line(in_kind, array[in_order], array[in_key], in_on_duplicate <> 'ignore', false);
-            v_put := _queue_put(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now, in_scheduled_at,
-                in_attempts, in_max_attempts, in_on_duplicate);
+            v_put := _queue_put(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now,
+                in_scheduled_at, in_attempts, in_max_attempts, in_on_duplicate);
             if v_put.outcome = 'created' then
                 perform _queue_stand(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key), array[in_order]);
+                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key),
+                        array[in_order]);
             end if;
             scheduled_at := v_put.scheduled_at;
             outcome := v_put.outcome;
@@ -4190,14 +4469,15 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text) is
-$$_queue_put for a message with an order key, which gets to the end of its line.
+comment on function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer,
+text, text) is $$_queue_put for a message with an order key, which gets to the end of its line.
 in_order: the order key. The other parameters and the result are those of _queue_put.
 Errors: under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.$$;
 --;
 -- calls: _queue_order_key, _queue_stand
-create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[], in_outcomes text[])
+create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
+    in_outcomes text[])
     returns void language plpgsql as $$
 begin
     if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
@@ -4211,14 +4491,16 @@ begin
 end $$;
 --;
 comment on function _queue_stand_batch(text, jsonb, jsonb, text[], text[]) is
-$$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don't deadlock.
+$$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap
+don't deadlock.
 in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: what it answers.
 Errors: PQ00A where it has to be made again.
 Locks: as _queue_stand.$$;
 --;
 -- calls: _queue_wake
 -- changes: delayed_queue
-create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint) returns bigint language plpgsql as $$
+create or replace function _queue_advance(in_kinds text[], in_orders text[],
+    in_now bigint) returns bigint language plpgsql as $$
 declare
     v_next bigint[];
     v_kinds text[];
@@ -4234,7 +4516,8 @@ begin
                     order by w.p_kind, w.order_key, w.entry limit 1) n
             where ( -- not EXISTS: that may be planned as a scan of all lines
                 select h.entry from delayed_queue h
-                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null and h.order_waits is null) is null);
+                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null
+                    and h.order_waits is null) is null);
         if v_next = '{}' then
             return 0;
         end if;
@@ -4254,9 +4537,11 @@ begin
 end $$;
 --;
 comment on function _queue_advance(text[], text[], bigint) is
-$$The first of lines have ended, in this transaction: the next of each, that of the lowest entry, gets its place in the ready line, or its date in
-the timetable where its delivery time has not come, and who waits for it is woken. What ends a message that stands in a line calls it.
-in_kinds, in_orders: the lines, a kind and an order key each; where there is a first one nothing happens. in_now: the time of the call.
+$$The first of lines have ended, in this transaction: the next of each, that of the lowest entry, gets its place in the
+ready line, or its date in the timetable where its delivery time has not come, and who waits for it is woken. What ends
+a message that stands in a line calls it.
+in_kinds, in_orders: the lines, a kind and an order key each; where there is a first one nothing happens. in_now: the
+time of the call.
 Result: how many.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 Locks: the next ones, in the order of their entries.$$;
@@ -4265,8 +4550,8 @@ create or replace function _queue_with_next(in_entries bigint[]) returns bigint[
 begin
     return in_entries || array(
         select n.entry
-        from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry and q.order_key is not null,
-            lateral (
+        from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
+            and q.order_key is not null, lateral (
                 select w.entry from delayed_queue w -- BETWEEN: ADR 13
                 where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key and w.order_waits
                 order by w.p_kind, w.order_key, w.entry limit 1) n);
@@ -4278,20 +4563,24 @@ in_entries: the messages.
 Result: the entries.$$;
 --;
 -- calls: _queue_with_next
-create or replace function _queue_lock_lines(in_entries bigint[], in_others bigint[]) returns void language plpgsql as $$
+create or replace function _queue_lock_lines(in_entries bigint[],
+    in_others bigint[]) returns void language plpgsql as $$
 declare
     v_lock bigint[];
 begin
     if not exists (
-        select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry where q.order_key is not null)
+        select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
+            where q.order_key is not null)
     then
-        perform q.entry from delayed_queue q where q.entry = any (in_entries || in_others) order by q.entry + 0 for update;
+        perform q.entry from delayed_queue q where q.entry = any (in_entries || in_others)
+            order by q.entry + 0 for update;
         return;
     end if;
     loop
         begin
             v_lock := _queue_with_next(in_entries);
-            perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others) order by q.entry + 0 for update;
+            perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others)
+                order by q.entry + 0 for update;
             if _queue_with_next(in_entries) <@ v_lock then
                 return;
             end if;
@@ -4303,8 +4592,8 @@ begin
 end $$;
 --;
 comment on function _queue_lock_lines(bigint[], bigint[]) is
-$$Locks messages that are to end and who comes next in the lines of their order keys, so that nobody is waited for once one of them has
-ended: that could be a deadlock.
+$$Locks messages that are to end and who comes next in the lines of their order keys, so that nobody is waited for once
+one of them has ended: that could be a deadlock.
 in_entries: the messages. in_others: what else to lock; NULL: nothing.
 Locks: as said, in the order of their entries.$$;
 --;
@@ -4333,17 +4622,21 @@ in_tids: the row identifiers of messages that were taken.
 Result: those of which somebody has locked the next in the line of their order key.
 Locks: the next of the others.$$;
 --;
-create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
+create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean,
+    out next_at bigint) language plpgsql as $$
 begin
     with recursive l (name, n) as (
-        (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind order by w.p_kind, w.name limit 1)
+        (select w.name, 1 from queue_semaphore_wait w where w.p_kind between in_kind and in_kind
+            order by w.p_kind, w.name limit 1)
         union all
         select (
             select w.name from queue_semaphore_wait w
-            where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1), l.n + 1
+            where (w.p_kind, w.name) > (in_kind, l.name) and w.p_kind <= in_kind order by w.p_kind, w.name limit 1),
+                l.n + 1
         from l where l.name is not null and l.n < 100)
     select coalesce(bool_or(coalesce(s.capacity, 1) > (
-            select count(*) from queue_semaphore_slot h where h.name = l.name and (h.until > in_now or abs(h.until + in_now) < 1000000))), false),
+            select count(*) from queue_semaphore_slot h where h.name = l.name
+                and (h.until > in_now or abs(h.until + in_now) < 1000000))), false),
         min((select min(case when h.until < 0 then 1000000 - h.until else h.until end) from queue_semaphore_slot h
             where h.name = l.name and (h.until > in_now or abs(h.until + in_now) < 1000000)))
     into ready, next_at
@@ -4351,14 +4644,16 @@ begin
 end $$;
 --;
 comment on function _queue_slot_ready(text, bigint) is
-$$Whether there may be room for what waits in a kind for semaphores, and if not, when the next hold of one ends; nothing is locked.
+$$Whether there may be room for what waits in a kind for semaphores, and if not, when the next hold of one ends; nothing
+is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
 -- calls: _queue_end_expired, _queue_misfit, _queue_slot_lock, _queue_slot_room, _queue_slot_settle
 -- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
-create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean, in_now bigint,
-    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out passed tid[]) language plpgsql as $$
+create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
+    in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
+    out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
     v_names text[];
@@ -4370,11 +4665,13 @@ declare
 begin
     held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
-        coalesce(array_agg(q.entry) filter (where not f.fits), '{}'), count(q.reserved_at) filter (where f.fits or not in_held)
+        coalesce(array_agg(q.entry) filter (where not f.fits), '{}'),
+        count(q.reserved_at) filter (where f.fits or not in_held)
     into tids, v_ended, ended, expired
     from delayed_queue q, lateral (
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
-            and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
+            and (in_kind.payload_shape is null
+                or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
     passed := '{}';
     if held then -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
@@ -4392,18 +4689,23 @@ begin
     held := true;
     v_locked := _queue_slot_lock(v_names, not in_held);
     delete from queue_semaphore_slot h
-    where h.name = any (v_locked) and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
-    select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms from unnest(v_locked) n (name);
+    where h.name = any (v_locked)
+        and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
+    select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms
+        from unnest(v_locked) n (name);
     for v_row in
-        select q.ctid as tid, q.entry, q.reserved_at, array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
+        select q.ctid as tid, q.entry, q.reserved_at,
+            array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
         from delayed_queue q where q.ctid = any (tids) and q.semaphores is not null and q.source_kind is null
         order by -q.priority::integer, q.ready_at, q.entry
     loop
         v_lacks := (select n.name from unnest(v_row.names) n (name) where (v_rooms ->> n.name)::bigint <= 0 limit 1);
         if v_row.names <@ v_locked and v_lacks is null then
-            insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, in_until from unnest(v_row.names) n (name);
+            insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, in_until
+                from unnest(v_row.names) n (name);
             v_rooms := v_rooms || coalesce((
-                select jsonb_object_agg(n.name, (v_rooms ->> n.name)::bigint - 1) from unnest(v_row.names) n (name)), '{}');
+                select jsonb_object_agg(n.name, (v_rooms ->> n.name)::bigint - 1) from unnest(v_row.names) n (name)),
+                    '{}');
             continue;
         end if;
         tids := array_remove(tids, v_row.tid);
@@ -4423,18 +4725,19 @@ begin
 end $$;
 --;
 comment on function _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint) is
-$$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
-lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
-in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held: whether the call has
-locked a semaphore before. in_now: the time of the call.
-Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its end; expired: how many
-holds ended with this; held: whether the call has locked a semaphore by now; passed: those that are left as they are, and that to take more finds
-again.
+$$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its
+semaphores; one that lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
+in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held:
+whether the call has locked a semaphore before. in_now: the time of the call.
+Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its
+end; expired: how many holds ended with this; held: whether the call has locked a semaphore by now; passed: those that
+are left as they are, and that to take more finds again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
 --;
 -- calls: _queue_blocked, _queue_setting, _queue_slot_look, _queue_slot_take, _queue_take, _queue_take_where
-create or replace function _queue_take_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_where jsonb, in_ends boolean,
-    out tids tid[], out expired bigint, out slow boolean, out ended bigint[], out held boolean) language plpgsql as $$
+create or replace function _queue_take_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
+    in_where jsonb, in_ends boolean, out tids tid[], out expired bigint, out slow boolean, out ended bigint[],
+    out held boolean) language plpgsql as $$
 declare
     v_rounds integer := 0;
     v_looked boolean := false;
@@ -4479,32 +4782,38 @@ begin
 end $$;
 --;
 comment on function _queue_take_slotted(queue_kind, integer, bigint, bigint, jsonb, boolean) is
-$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
-or goes to wait in line, and others are looked for.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_until: when the holds end. in_where: what they must match, see
-_queue_where; NULL: anything. in_ends: whether the call ends what it takes, so that the next in the lines of their order keys are locked; none of
-these comes with the first.
-Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of _queue_take; ended, held: as of
-_queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what was ended.
-Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; no message is waited for.$$;
+$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a slot of each of its
+semaphores, or goes to wait in line, and others are looked for.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_until: when the holds end.
+in_where: what they must match, see _queue_where; NULL: anything. in_ends: whether the call ends what it takes, so that
+the next in the lines of their order keys are locked; none of these comes with the first.
+Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of
+_queue_take; ended, held: as of _queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what
+was ended.
+Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; no message is
+waited for.$$;
 --;
 -- calls: _queue_slot_lock, _queue_slot_room, _queue_slot_settle, _queue_wake
 -- changes: delayed_queue, queue_semaphore_slot
-create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision, in_now bigint)
+create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision,
+    in_now bigint)
     returns bigint[] language plpgsql as $$
 declare
     v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
     v_row record;
     v_extended bigint[] := '{}';
 begin
-    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null order by q.entry + 0 for update;
+    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null
+        order by q.entry + 0 for update;
     perform _queue_slot_lock(array(
         select distinct a.name
         from unnest(in_entries, in_secrets) r (entry, secret)
         cross join lateral ( -- OFFSET: ADR 13
-            select m.entry, m.semaphores from delayed_queue m where m.entry = r.entry and m.secret = r.secret offset 0) q,
+            select m.entry, m.semaphores from delayed_queue m
+                where m.entry = r.entry and m.secret = r.secret offset 0) q,
             unnest(q.semaphores) a (name)
-        where in_seconds > 0 and not exists (select from queue_semaphore_slot h where h.entry = q.entry and h.name = a.name)), true);
+        where in_seconds > 0 and not exists (select from queue_semaphore_slot h
+            where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
         select q.entry, q.reserved_by, q.p_kind, array(
             select s.name from queue_semaphore s
@@ -4518,7 +4827,8 @@ begin
             select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);
         update delayed_queue q set scheduled_at = v_until where q.entry = v_row.entry;
         update queue_semaphore_slot h set until = v_until where h.entry = v_row.entry;
-        insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, v_until from unnest(v_row.missing) n (name);
+        insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, v_until
+            from unnest(v_row.missing) n (name);
         v_extended := v_extended || v_row.entry;
         if in_seconds = 0 then
             perform _queue_wake(v_row.p_kind, null);
@@ -4531,8 +4841,8 @@ begin
 end $$;
 --;
 comment on function _queue_extend_slotted(bigint[], bytea[], double precision, bigint) is
-$$Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
-where there is room again, and otherwise not; its ack still counts.
+$$Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others,
+is extended where there is room again, and otherwise not; its ack still counts.
 in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend. in_now: the time of the call.
 Result: the entries that were extended.
 Locks: the messages in the order of their entries; then the semaphores of which one has no slot any more.$$;
@@ -4542,7 +4852,8 @@ Locks: the messages in the order of their entries; then the semaphores of which 
 create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -4560,14 +4871,16 @@ begin
         if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
             insert into queue_semaphore_slot (entry, name, until)
             select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null and q.scheduled_at > v_now;
+            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null
+                and q.scheduled_at > v_now;
         end if;
         insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
         on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
         -- who was told that there is room, and for whom there is none any more, is told nothing
         delete from queue_semaphore_slot h
         where h.name = in_name and h.entry = any (array(
-            select o.entry from queue_semaphore_slot o where o.name = in_name and o.until < 0 order by o.until, o.entry desc
+            select o.entry from queue_semaphore_slot o where o.name = in_name and o.until < 0
+                order by o.until, o.entry desc
             limit greatest((select count(*) from queue_semaphore_slot c where c.name = in_name) - in_capacity, 0)));
     end if;
     perform _queue_slot_settle(null::bigint[], array[in_name], false, v_now);
@@ -4581,8 +4894,8 @@ of the ready line, in state waiting. It has none while it waits, so two can't bl
 those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits on. It can wait
 without an end where others always take what it lacks. It is woken in the transaction that ends the hold, or that
 gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever wants one of
-its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack of that hold still
-counts; a late queue_extend is lost unless there is room.
+its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack
+of that hold still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters.
 in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing more is delivered
 until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn't
@@ -4596,13 +4909,15 @@ Where the idea comes from: Chapman's semaphores.$$;
 create or replace function _queue_limited_until(in_kind queue_kind, in_now bigint) returns bigint language plpgsql as $$
 declare
     v_state constant bigint[] := nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[];
-    v_step constant numeric := 1000000000.0 * least(greatest(floor(in_kind.rate_per_second), 1), 16) / in_kind.rate_per_second;
+    v_step constant numeric := 1000000000.0 * least(greatest(floor(in_kind.rate_per_second), 1),
+        16) / in_kind.rate_per_second;
     v_until bigint;
     v_held bigint;
     v_end bigint;
 begin
     if v_step is not null and (v_state[2] > 0 and in_now - v_state[3] between 0 and 1000000) is not true then
-        select ceil(min(case when b.spent_at <= in_now * 1000 + 1000000000 then b.spent_at + v_step end) / 1000) into v_until
+        select ceil(min(case when b.spent_at <= in_now * 1000 + 1000000000 then b.spent_at +
+            v_step end) / 1000) into v_until
         from queue_bucket b where b.p_kind = in_kind.p_kind;
     end if;
     if in_kind.max_reserved is not null then
@@ -4612,7 +4927,8 @@ begin
                 lateral (
                     select c.entry, c.secret from queue_claim c where c.p_kind = s.p_kind and c.slot = s.slot
                     order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
-            where s.p_kind = in_kind.p_kind and q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now
+            where s.p_kind = in_kind.p_kind and q.entry between n.entry and n.entry and q.secret = n.secret
+                and q.scheduled_at > in_now
             limit in_kind.max_reserved) t;
         if v_held = in_kind.max_reserved then
             v_until := greatest(v_until, least(v_end, in_now + 1000000));
@@ -4624,8 +4940,8 @@ end $$;
 comment on function _queue_limited_until(queue_kind, bigint) is
 $$Until when the limits of a kind let nothing be taken, for those that wait.
 in_kind: its settings. in_now: the time of the call.
-Result: when there is a token again; while all places are taken, when one of their holds ends, within a second, since an event that one is free may have
-been left out (see _queue_freed). NULL: there is room.$$;
+Result: when there is a token again; while all places are taken, when one of their holds ends, within a second, since an
+event that one is free may have been left out (see _queue_freed). NULL: there is room.$$;
 --;
 -- calls: _queue_setting
 create or replace function _queue_limits_name(in_kind text) returns text language sql as $$
@@ -4641,7 +4957,8 @@ Result: the name of the setting.$$;
 -- changes: delayed_queue, queue_bucket, queue_claim, queue_kind, queue_slot
 create or replace function _queue_define_limits(in_kind queue_kind, in_options jsonb, in_now bigint) returns queue_kind
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_most constant integer := _queue_integer(in_options, 'max_reserved', 1::bigint, 10000::bigint);
     v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000::numeric);
@@ -4657,11 +4974,13 @@ begin
                 insert into queue_claim (p_kind, slot, number, entry, secret)
                 select q.p_kind, row_number() over (order by q.entry), 1, q.entry, q.secret
                 from delayed_queue q
-                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.secret is not null and q.scheduled_at > in_now;
+                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.secret is not null
+                    and q.scheduled_at > in_now;
                 get diagnostics v_held = row_count;
                 -- a hold that has expired has none, so that it can't be extended
                 update delayed_queue q set reserved_by = null
-                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.reserved_at is not null and q.scheduled_at <= in_now;
+                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.reserved_at is not null
+                    and q.scheduled_at <= in_now;
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind.p_kind, n from generate_series(1, greatest(v_most, v_held)) n
@@ -4685,8 +5004,9 @@ begin
 end $$;
 --;
 comment on function _queue_define_limits(queue_kind, jsonb, bigint) is
-$$Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the first limit is
-set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins with one token.
+$$Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the
+first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins
+with one token.
 in_kind: the settings that it had, whose row is there. in_options: those of queue_define. in_now: the time of the call.
 Result: the settings that it has.
 Errors: PQ002.
@@ -4717,11 +5037,12 @@ begin
 end $$;
 --;
 comment on function _queue_slots_free(text, integer[], bigint) is
-$$Which of some places are free: nothing was claimed there, or what was isn't held any more. A hold that has expired gives up its place here for good: without
-reserved_by it can't be extended any more, though an ack of it still counts.
+$$Which of some places are free: nothing was claimed there, or what was isn't held any more. A hold that has expired
+gives up its place here for good: without reserved_by it can't be extended any more, though an ack of it still counts.
 in_kind: the kind. in_slots: the places, locked. in_now: the time of the call.
 Result: slots, and for each the number of its last claim, 0 where there is none.
-Locks: messages whose hold has expired, in the order of their entries; one that somebody else has locked keeps its place.$$;
+Locks: messages whose hold has expired, in the order of their entries; one that somebody else has locked keeps its
+place.$$;
 --;
 -- calls: _queue_slots_free
 -- changes: queue_claim, queue_slot
@@ -4746,7 +5067,8 @@ begin
                 order by c.p_kind desc, c.slot desc, c.number desc limit 1) n
             where not exists (
                     select from delayed_queue q
-                    where q.entry between n.entry and n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
+                    where q.entry between n.entry and n.entry and q.secret = n.secret
+                        and (q.scheduled_at > in_now or q.reserved_by is not null))
                 and not exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
             if found then
                 slots := array[in_first];
@@ -4787,7 +5109,8 @@ begin
     end loop;
     if v_over then
         v_want := greatest(in_most - (
-            select count(*) from queue_slot s where s.p_kind = in_kind and s.slot <> all (slots)), 0); -- what others have locked counts
+            -- what others have locked counts
+            select count(*) from queue_slot s where s.p_kind = in_kind and s.slot <> all (slots)), 0);
         delete from queue_claim c where c.p_kind = in_kind and c.slot > in_most and c.slot = any (slots);
         delete from queue_slot s where s.p_kind = in_kind and s.slot > in_most and s.slot = any (slots);
         select coalesce(array_agg(f.slot), '{}'), coalesce(array_agg(f.number), '{}') into slots, numbers
@@ -4799,10 +5122,11 @@ end $$;
 --;
 comment on function _queue_slots(text, integer, integer, integer, bigint) is
 $$Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the time of the call.
+in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+time of the call.
 Result: slots, as many as there are, and for each the number of its last claim.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody gets one before fewer are
-taken; those above it that are free are removed.
+While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+gets one before fewer are taken; those above it that are free are removed.
 Locks: the places; what others have locked counts as taken. As _queue_slots_free.$$;
 --;
 -- changes: queue_bucket
@@ -4830,7 +5154,8 @@ begin
         if found then
             v_spent := greatest(v_spent - v_step * back, v_now - greatest(1000000000, 1.5 * v_step));
             v_taken := least(floor((v_now - v_spent) / v_step), in_need + in_more - got);
-            update queue_bucket b set spent_at = v_spent + v_step * v_taken where b.p_kind = in_kind and b.part = v_part;
+            update queue_bucket b set spent_at = v_spent + v_step * v_taken
+                where b.p_kind = in_kind and b.part = v_part;
             got := got + v_taken;
             back := 0;
             exit when got >= in_need;
@@ -4846,15 +5171,16 @@ end $$;
 --;
 comment on function _queue_lease(text, numeric, integer, integer, bigint, bigint) is
 $$Takes tokens of a kind with rate_per_second.
-in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
+in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the
+time of the call.
 in_back: how many, taken before, are given back.
 Result: got: how many; back: those for which there was no part to give them to.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.$$;
 --;
 -- calls: _queue_lease, _queue_limits_name, _queue_slots
-create or replace function _queue_permit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer, out state bigint[],
-    out slots integer[], out numbers bigint[]) language plpgsql as $$
+create or replace function _queue_permit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer,
+    out state bigint[], out slots integer[], out numbers bigint[]) language plpgsql as $$
 declare
     v_age bigint;
     v_lease record;
@@ -4867,7 +5193,8 @@ begin
         allowed := case when v_age between 0 and 1000000 then least(in_max, state[2]) else 0 end;
         if allowed < in_max then -- what it has taken ahead isn't enough
             v_lease := _queue_lease(in_kind.p_kind, in_kind.rate_per_second, in_max,
-                case when v_age between 0 and 250000 then floor(in_kind.rate_per_second / 320)::integer else 0 end, in_now, state[2]);
+                case when v_age between 0 and 250000 then floor(in_kind.rate_per_second / 320)::integer
+                else 0 end, in_now, state[2]);
             if v_lease.got > 0 then
                 allowed := least(in_max, v_lease.got);
                 state[2:3] := array[v_lease.got, in_now];
@@ -4889,22 +5216,24 @@ end $$;
 comment on function _queue_permit(queue_kind, integer, bigint) is
 $$For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
 in_kind: the settings of the kind. in_max: how many are wanted. in_now: the time of the call.
-Result: allowed; state, which _queue_permit_used keeps for the session: the place it had last, which is free once it has acked; the tokens
-that it has taken ahead, and when: 50 ms of the tokens of a part of the bucket, if it took some within the last quarter of a second; it keeps
-them for a second, and gives back what is left when it takes some again. slots, numbers: the places, see _queue_slots; NULL: the kind has none.
+Result: allowed; state, which _queue_permit_used keeps for the session: the place it had last, which is free once it has
+acked; the tokens that it has taken ahead, and when: 50 ms of the tokens of a part of the bucket, if it took some within
+the last quarter of a second; it keeps them for a second, and gives back what is left when it takes some again. slots,
+numbers: the places, see _queue_slots; NULL: the kind has none.
 Locks: as _queue_lease and _queue_slots.$$;
 --;
 -- calls: _queue_limits_name
 -- changes: queue_claim, queue_slot
-create or replace function _queue_permit_used(in_kind queue_kind, in_state bigint[], in_slots integer[], in_numbers bigint[],
-    in_receipts text[], in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_permit_used(in_kind queue_kind, in_state bigint[], in_slots integer[],
+    in_numbers bigint[], in_receipts text[], in_now bigint) returns void language plpgsql as $$
 begin
     if in_kind.rate_per_second is not null then
         in_state[2] := in_state[2] - cardinality(in_receipts);
     end if;
     if in_slots is not null and in_receipts <> '{}' then
         insert into queue_claim (p_kind, slot, number, entry, secret)
-        select in_kind.p_kind, in_slots[i], in_numbers[i] + 1, left(in_receipts[i], -33)::bigint, decode(right(in_receipts[i], 32), 'hex')
+        select in_kind.p_kind, in_slots[i], in_numbers[i] + 1, left(in_receipts[i], -33)::bigint,
+            decode(right(in_receipts[i], 32), 'hex')
         from generate_subscripts(in_receipts, 1) i
         on conflict on constraint queue_claim_pkey do nothing; -- with an old snapshot this is a serialization error
         if random() < 0.05 then -- claims that count no more, at most once a second a place
@@ -4912,8 +5241,10 @@ begin
                 select s.slot, s.kept, n.number from unnest(in_slots, in_numbers) n (slot, number)
                 join queue_slot s on s.p_kind = in_kind.p_kind and s.slot = n.slot
                 where n.number - s.kept >= 16 and s.kept_at not between in_now - 1000000 and in_now),
-            u as ( -- up to which they are gone, so that under an old snapshot neither the place nor they become long to read
-                update queue_slot s set kept = o.number, kept_at = in_now from o where s.p_kind = in_kind.p_kind and s.slot = o.slot)
+            -- up to which they are gone, so that under an old snapshot neither the place nor they become long to read
+            u as (
+                update queue_slot s set kept = o.number, kept_at = in_now from o
+                    where s.p_kind = in_kind.p_kind and s.slot = o.slot)
             delete from queue_claim c using o
             where c.p_kind = in_kind.p_kind and c.slot = o.slot and c.number >= o.kept and c.number < o.number;
         end if;
@@ -4925,34 +5256,39 @@ comment on function _queue_permit_used(queue_kind, bigint[], integer[], bigint[]
 $$Counts the tokens that were used, and puts the deliveries in their places. Now and then it removes claims of
 these places that count no more. The state of the session is rolled back with the transaction,
 as all custom settings are.
-in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as many as were allowed or
-fewer. in_now: the time of the call.
+in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as
+many as were allowed or fewer. in_now: the time of the call.
 Locks: none but the places, which are locked.$$;
 --;
 -- calls: _queue_fail
 create or replace function _queue_route(in_options jsonb, in_message jsonb) returns jsonb language plpgsql as $$
 declare
-    v_route constant jsonb := nullif(case when in_message ? 'route' then in_message else in_options end -> 'route', 'null');
+    v_route constant jsonb := nullif(case when in_message ? 'route' then in_message
+        else in_options end -> 'route', 'null');
 begin
     if v_route is null then
         return null;
     elsif jsonb_typeof(v_route) <> 'array' or jsonb_array_length(v_route) > 32
         or v_route @? '$[*] ? (@.type() != "string")'
-        or exists (select from jsonb_array_elements_text(v_route) r (kind) where char_length(r.kind) not between 1 and 95) then
-        perform _queue_fail('PQ002', 'route', v_route::text, 'must be an array of at most 32 kinds of 1 to 95 characters');
+        or exists (select from jsonb_array_elements_text(v_route) r (kind)
+            where char_length(r.kind) not between 1 and 95) then
+        perform _queue_fail('PQ002', 'route', v_route::text,
+            'must be an array of at most 32 kinds of 1 to 95 characters');
     end if;
     return nullif(v_route, '[]');
 end $$;
 --;
 comment on function _queue_route(jsonb, jsonb) is
 $$The route of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no
+batch.
 Result: the kinds it goes to, an array; NULL: none.
 Errors: PQ002.$$;
 --;
 -- calls: _queue_line_up
 -- changes: delayed_queue, queue_group_member
-create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_key text) returns bigint language plpgsql as $$
+create or replace function _queue_follow(in_row delayed_queue, in_kind text,
+    in_key text) returns bigint language plpgsql as $$
 declare
     v_entry bigint;
 begin
@@ -4961,7 +5297,9 @@ begin
     if in_row.semaphores is not null then
         perform _queue_line_up(array[v_entry]);
     end if;
-    update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at + 0 is null; -- + 0: ADR 13
+    -- + 0: ADR 13
+    update queue_group_member m set entry = v_entry, error = null
+        where m.member = in_row.member and m.done_at + 0 is null;
     return v_entry;
 end $$;
 --;
@@ -4979,7 +5317,8 @@ declare
     v_failed boolean;
     v_put record;
 begin
-    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update; -- + 0: ADR 13
+    -- + 0: ADR 13
+    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update;
     if not found then
         return;
     end if;
@@ -5000,11 +5339,14 @@ begin
         v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
             select jsonb_agg(jsonb_build_object('kind', m.p_kind, 'key', m.p_key, 'outcome', m.outcome)
                 || case when m.result is not null then jsonb_build_object('result', m.result) else '{}' end
-                || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end order by m.member)
+                || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end
+                    order by m.member)
             from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
-            null::bytea, null::jsonb, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null::integer, 'replace');
+            null::bytea, null::jsonb, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null::integer,
+            'replace');
         perform _queue_log_put(v_kind, v_group.then_key, v_put.outcome, 'replace', in_now);
-        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_group.then_key));
+        perform _queue_index(array(select q.entry from delayed_queue q
+            where q.p_kind = v_kind and q.p_key = v_group.then_key));
     end if;
 end $$;
 --;
@@ -5025,15 +5367,16 @@ begin
 end $$;
 --;
 comment on function _queue_group_note(text) is
-$$Notes that a group has to be looked at once this transaction has ended, where its snapshot can't see who else has ended a member, or
-closed the group: see _queue_groups_due.
+$$Notes that a group has to be looked at once this transaction has ended, where its snapshot can't see who else has
+ended a member, or closed the group: see _queue_groups_due.
 in_group: the group.
 Locks: none.$$;
 --;
 -- calls: _queue_group_check
 -- changes: queue_group_due
 create or replace function _queue_groups_due(in_now bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_group text;
     v_writers bigint[];
@@ -5042,18 +5385,23 @@ begin
     if not exists (select from queue_group_due) then
         return 0;
     end if;
-    foreach v_group in array array(select distinct d.group_name from (select o.group_name from queue_group_due o limit 1000) d order by 1) loop
+    foreach v_group in array array(select distinct d.group_name
+        from (select o.group_name from queue_group_due o limit 1000) d order by 1) loop
         begin
             -- its own transaction may have to leave a note for those that come after it
             v_writers := array(
                 select d.writer from queue_group_due d
-                where d.group_name = v_group and d.writer is distinct from pg_current_xact_id_if_assigned()::text::bigint for update skip locked);
+                where d.group_name = v_group
+                    and d.writer is distinct from pg_current_xact_id_if_assigned()::text::bigint
+                    for update skip locked);
             continue when v_writers = '{}';
             begin
                 perform from queue_group g where g.group_name = v_group for update skip locked;
                 if found then
                     perform _queue_group_check(v_group, in_now);
-                    if exists (select from queue_group g where g.group_name = v_group and g.finished_at + 0 is null) then -- + 0: ADR 13
+                    -- + 0: ADR 13
+                    if exists (select from queue_group g where g.group_name = v_group and g.finished_at + 0 is null)
+                        then
                         raise exception using errcode = 'PQ00A';
                     end if;
                 elsif exists (select from queue_group g where g.group_name = v_group) then
@@ -5072,15 +5420,16 @@ begin
 end $$;
 --;
 comment on function _queue_groups_due(bigint) is
-$$Finishes groups whose last members ended in transactions that couldn't see one another: what whoever reserves, polls, beats, reaps or prunes does by
-the way.
+$$Finishes groups whose last members ended in transactions that couldn't see one another: what whoever reserves, polls,
+beats, reaps or prunes does by the way.
 in_now: the time of the call.
 Result: how many notes went.
 Locks: the groups that finish, what others have locked is left; then as _queue_group_check.$$;
 --;
 -- calls: _queue_group_check, _queue_group_note
 -- changes: queue_group_member
-create or replace function _queue_members_end(in_members bigint[], in_outcome text, in_result jsonb, in_now bigint) returns void
+create or replace function _queue_members_end(in_members bigint[], in_outcome text, in_result jsonb,
+    in_now bigint) returns void
     language plpgsql as $$
 declare
     v_name text;
@@ -5092,7 +5441,8 @@ begin
     join queue_group_slot s on s.group_name between d.group_name and d.group_name and s.slot = d.slot
     order by s.slot, s.group_name for update of s;
     update queue_group_member m
-    set done_at = in_now, outcome = in_outcome, result = in_result, error = case when in_outcome = 'dead' then m.error end
+    set done_at = in_now, outcome = in_outcome, result = in_result, error = case
+        when in_outcome = 'dead' then m.error end
     where m.member = any (in_members) and m.done_at + 0 is null;
     perform _queue_group_note(d.group_name)
     from (select distinct m.group_name from queue_group_member m where m.member = any (in_members)) d;
@@ -5110,11 +5460,11 @@ end $$;
 --;
 comment on function _queue_members_end(bigint[], text, jsonb, bigint) is
 $$Members of groups are done; the last one of a group has it finish.
-in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
-of them, NULL: none. in_now: the time of the call.
+in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
+in_result: of each of them, NULL: none. in_now: the time of the call.
 A snapshot that can't see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
-_queue_group_check, in the order of the groups' names.$$;
+Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the
+first. Then as _queue_group_check, in the order of the groups' names.$$;
 --;
 -- calls: _queue_members_end
 -- changes: queue_group_member
@@ -5124,9 +5474,12 @@ declare
     v_ended bigint[];
 begin
     update queue_group_member m set entry = u.letter, error = in_error
-    from unnest(in_members, in_letters) u (member, letter) where m.member between u.member and u.member and m.done_at + 0 is null; -- + 0: ADR 13
+    -- + 0: ADR 13
+    from unnest(in_members, in_letters) u (member, letter)
+        where m.member between u.member and u.member and m.done_at + 0 is null;
     v_ended := array(
-        select m.member from queue_group_member m join queue_group g on g.group_name between m.group_name and m.group_name
+        select m.member from queue_group_member m join queue_group g
+            on g.group_name between m.group_name and m.group_name
         where m.member = any (in_members) and m.done_at + 0 is null and g.on_dead <> 'wait');
     if v_ended <> '{}' then
         perform _queue_members_end(v_ended, 'dead', null::jsonb, in_now);
@@ -5163,8 +5516,8 @@ comment on function _queue_enrol(text[], bigint[]) is
 $$Makes messages members of groups.
 in_groups: the group of each. in_entries: the messages, just put in.
 Errors: PQ002 for a group that isn't there, PQ004 for one that has finished.
-Locks: the groups, shared, in the order of their names: they can't finish before the transaction ends. Waits for one that is
-finishing.$$;
+Locks: the groups, shared, in the order of their names: they can't finish before the transaction ends. Waits for one
+that is finishing.$$;
 --;
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
 --     _queue_fail, _queue_integer, _queue_number, _queue_text
@@ -5180,7 +5533,8 @@ begin
             perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
         end if;
     end if;
-    perform _queue_check_options(in_options, '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
+    perform _queue_check_options(in_options,
+        '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
     perform _queue_boolean(in_options, 'close');
     perform _queue_integer(in_options, 'members', 0::bigint, 1000000000::bigint);
     if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then
@@ -5205,7 +5559,8 @@ Errors: PQ001, PQ002, PQ003.$$;
 -- calls: _queue_group_check, _queue_groups_due, _queue_members_end
 -- changes: queue_group, queue_group_member
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_left bigint := in_max;
     v_pruned bigint := 0;
@@ -5216,7 +5571,8 @@ declare
 begin
     perform _queue_groups_due(in_now);
     for v_group in
-        select g.group_name from queue_group g where g.forget_at <= in_now order by g.forget_at limit in_max for update skip locked
+        select g.group_name from queue_group g where g.forget_at <= in_now
+            order by g.forget_at limit in_max for update skip locked
     loop
         delete from queue_group_member m
         where m.member = any (array(
@@ -5228,16 +5584,19 @@ begin
         v_pruned := v_pruned + 1;
     end loop;
     for v_group in
-        select g.group_name, g.checked_to from queue_group g where g.finished_at is null order by g.checked_at limit in_max
+        select g.group_name, g.checked_to from queue_group g where g.finished_at is null
+            order by g.checked_at limit in_max
     loop
         select count(*), max(o.member),
-            array_agg(o.member) filter (where o.done_at is null and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
+            array_agg(o.member) filter (where o.done_at is null
+            and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
         into v_rows, v_last, v_gone
         from (
             select m.member, m.entry, m.done_at from queue_group_member m
             where m.group_name = v_group.group_name and m.member > v_group.checked_to order by m.member limit v_left) o;
         perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone is not null;
-        if not exists (select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null) then
+        if not exists (select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null)
+            then
             perform _queue_group_check(v_group.group_name, in_now);
         end if;
         perform from queue_group g where g.group_name = v_group.group_name for no key update skip locked;
@@ -5253,8 +5612,9 @@ begin
 end $$;
 --;
 comment on function _queue_prune_groups(bigint, bigint) is
-$$Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has gone without an ack,
-and finishes those where nobody saw that all is done: those first that it has not looked at for longest.
+$$Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has
+gone without an ack, and finishes those where nobody saw that all is done: those first that it has not looked at for
+longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
 Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.$$;
@@ -5262,11 +5622,13 @@ Locks: the groups that are forgotten; what others have locked is left. Then as _
 -- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
 --     queue_now
 -- changes: queue_group, queue_group_slot
-create or replace function queue_group(in_group text, in_then_kind text default null, in_then_payload jsonb default null,
-    in_options jsonb default null, out group_name text, out state text, out members bigint, out done bigint)
+create or replace function queue_group(in_group text, in_then_kind text default null,
+    in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
+    out members bigint, out done bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_group queue_group;
@@ -5275,7 +5637,8 @@ declare
 begin
     perform _queue_check_kind(in_group, 100, 'group');
     perform _queue_group_options(in_then_kind, in_then_payload, in_options);
-    insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
+    insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed,
+        keep_seconds, created_at)
     select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
     on conflict on constraint queue_group_pkey do nothing;
     v_new := found;
@@ -5285,11 +5648,13 @@ begin
     end if;
     if v_group.finished_at is null then
         if v_new then
-            insert into queue_group_slot (group_name, slot) select in_group, s.slot from generate_series(0, 31) s (slot);
+            insert into queue_group_slot (group_name, slot) select in_group, s.slot
+                from generate_series(0, 31) s (slot);
         end if;
         update queue_group g
         set then_kind = coalesce(in_then_kind, g.then_kind), then_payload = coalesce(in_then_payload, g.then_payload),
-            then_key = coalesce(in_options ->> 'key', g.then_key), on_dead = coalesce(in_options ->> 'on_dead', g.on_dead),
+            then_key = coalesce(in_options ->> 'key', g.then_key),
+            on_dead = coalesce(in_options ->> 'on_dead', g.on_dead),
             then_priority = coalesce((in_options ->> 'priority')::numeric::smallint, g.then_priority),
             then_delay = coalesce(((in_options ->> 'delay_seconds')::numeric * 1000000)::bigint, g.then_delay),
             fail_kind = coalesce(in_options ->> 'fail_kind', g.fail_kind),
@@ -5367,7 +5732,8 @@ end $$;
 --;
 comment on function _queue_check_topic(text, text) is
 $$Refuses what can't be a topic or a pattern: words with a dot between them, 255 characters in all.
-in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching takes long.
+in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching
+takes long.
 Errors: PQ001.$$;
 --;
 create or replace function _queue_matcher(in_pattern text) returns text language plpgsql as $$
@@ -5379,7 +5745,8 @@ begin
         v_matcher := v_matcher || case v_word
             when '*' then '[.][^.]+'
             when '#' then '(?:[.][^.]+)*'
-            else '[.]' || regexp_replace(v_word, '([][' || repeat(chr(92), 2) || '^$|?+(){}])', repeat(chr(92), 3) || '1', 'g') end;
+            else '[.]' || regexp_replace(v_word, '([][' || repeat(chr(92), 2) || '^$|?+(){}])',
+                repeat(chr(92), 3) || '1', 'g') end;
     end loop;
     return v_matcher || '$';
 end $$;
@@ -5398,18 +5765,20 @@ declare
 begin
     return array(
         select distinct m.p_kind
-        from unnest(v_heads) h (head), unnest(array['', v_words[cardinality(v_words)]]) t (tail), -- before 17 no index takes two lists
+        -- before 17 no index takes two lists
+        from unnest(v_heads) h (head), unnest(array['', v_words[cardinality(v_words)]]) t (tail),
             lateral (
                 select s.p_kind from queue_subscription s
                 where s.head = h.head and s.tail = t.tail
-                    and case when '.' || in_topic like s.sketch escape '|' then '.' || in_topic ~ s.matcher end -- in this order
+                    -- in this order
+                    and case when '.' || in_topic like s.sketch escape '|' then '.' || in_topic ~ s.matcher end
                 offset 0) m -- on its own, a look at the index for each pair
         order by m.p_kind);
 end $$;
 --;
 comment on function _queue_subscribed(text) is
-$$The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the first wildcard
-are those the topic begins with, and whose last word is a wildcard or that of the topic.
+$$The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the
+first wildcard are those the topic begins with, and whose last word is a wildcard or that of the topic.
 in_topic: the topic, checked.
 Result: the kinds, in their order, each once.
 Locks: none.$$;
@@ -5431,8 +5800,8 @@ begin
         order by q.entry + 0 for update -- + 0: ADR 13
     loop
         v_onto := v_onto || jsonb_build_object(v_kind.p_kind, case when v_kind.made then 'created' else
-            _queue_put_onto(v_kind.p_kind, in_key, in_payload, null::bytea, v_options.headers, in_now, v_options.scheduled_at,
-                v_options.on_duplicate) end);
+            _queue_put_onto(v_kind.p_kind, in_key, in_payload, null::bytea, v_options.headers, in_now,
+                v_options.scheduled_at, v_options.on_duplicate) end);
     end loop;
     -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
     for v_kind in
@@ -5447,8 +5816,8 @@ end $$;
 --;
 comment on function _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint) is
 $$A publish with on_duplicate, onto the keys that are taken.
-in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other parameters are
-as in queue_publish, checked.
+in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other
+parameters are as in queue_publish, checked.
 Result: the outcomes by kind.
 Locks: the messages of that key, in the order of their entries.$$;
 --;
@@ -5469,7 +5838,8 @@ begin
     values (in_pattern, in_kind, array_to_string(v_words[:coalesce(v_wild - 1, cardinality(v_words))], '.'),
         case when v_words[cardinality(v_words)] in ('*', '#') then '' else v_words[cardinality(v_words)] end,
         (select string_agg(case w.word when '*' then '.%' when '#' then '%'
-            else '.' || regexp_replace(w.word, '([|%_])', '|' || chr(92) || '1', 'g') end, '' order by w.n) from unnest(v_words) with ordinality w (word, n)),
+            else '.' || regexp_replace(w.word, '([|%_])', '|' || chr(92) || '1', 'g') end, '' order by w.n)
+                from unnest(v_words) with ordinality w (word, n)),
         _queue_matcher(in_pattern), queue_now())
     on conflict on constraint queue_subscription_pkey do nothing;
     changed := found;
@@ -5477,9 +5847,9 @@ end $$;
 --;
 comment on function queue_subscribe(text, text) is
 $$Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
-in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word # for any
-number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to 95 characters; nobody
-has to have defined it.
+in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word #
+for any number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to
+95 characters; nobody has to have defined it.
 Result: changed: false where that kind had that pattern already.
 Errors: PQ001 for pattern and kind.
 Locks: none.
@@ -5512,7 +5882,8 @@ create or replace function queue_publish(in_topic text, in_key text default null
     in_options jsonb default null)
     returns table (p_kind text, p_key text, scheduled_at bigint, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
@@ -5528,15 +5899,18 @@ begin
     perform _queue_check_key(v_key, 'key');
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
-    perform _queue_check_options(in_options, '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}'::text[], 'options');
+    perform _queue_check_options(in_options,
+        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}'::text[], 'options');
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
         select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs from queue_kind k
-        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
+        where k.p_kind = any (v_kinds)
+            and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
     loop
         if v_kind.draining then
-            perform _queue_fail('PQ004', 'topic', in_topic, format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
+            perform _queue_fail('PQ004', 'topic', in_topic,
+                format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
         end if;
         v_filter := v_filter or v_kind.filter_index;
         v_logs := v_kind.logs or v_logs;
@@ -5546,9 +5920,10 @@ begin
     with i as (
         insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_at, due_at)
-        select t.p_kind, v_key, in_payload, v_options.headers, v_options.priority, v_options.scheduled_at, v_options.scheduled_at,
-            v_now, v_options.attempts, v_options.max_attempts, case when v_options.scheduled_at <= v_now then v_options.scheduled_at end,
-            case when v_options.scheduled_at > v_now then v_options.scheduled_at end
+        select t.p_kind, v_key, in_payload, v_options.headers, v_options.priority, v_options.scheduled_at,
+            v_options.scheduled_at, v_now, v_options.attempts, v_options.max_attempts, case
+            when v_options.scheduled_at <= v_now then v_options.scheduled_at end, case
+                when v_options.scheduled_at > v_now then v_options.scheduled_at end
         from unnest(v_kinds) t (p_kind)
         where coalesce((
             select r.ended_at from queue_dedup r where r.p_kind = t.p_kind and r.p_key = v_key) <= v_now - (
@@ -5565,7 +5940,8 @@ begin
         v_onto := _queue_publish_onto(v_kinds, v_made, v_key, in_payload, in_options, v_now);
     end if;
     if v_filter then
-        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = any (v_kinds) and q.p_key = v_key
+        perform _queue_index(array(select q.entry from delayed_queue q
+            where q.p_kind = any (v_kinds) and q.p_key = v_key
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
     end if;
     if v_logs then
@@ -5575,7 +5951,8 @@ begin
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end
         from unnest(v_kinds) t (p_kind) left join lateral ( -- OFFSET: ADR 13
-            select o.entry, o.scheduled_at from delayed_queue o where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
+            select o.entry, o.scheduled_at from delayed_queue o
+                where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
         order by t.p_kind;
 end $$;
 --;
@@ -5606,7 +5983,8 @@ Locks: the messages of that key, and those only with on_duplicate; keys are put 
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.$$;
 --;
-create or replace function _queue_cron_field(in_field text, in_least integer, in_most integer, in_names text) returns bigint
+create or replace function _queue_cron_field(in_field text, in_least integer, in_most integer,
+    in_names text) returns bigint
     language plpgsql as $$
 declare
     v_names constant text[] := string_to_array(in_names, ',');
@@ -5627,12 +6005,14 @@ begin
             v_from := in_least;
             v_to := in_most;
         else
-            v_from := case when v_piece[1] ~ '[0-9]' then v_piece[1]::integer else array_position(v_names, v_piece[1]) - 1 + in_least end;
+            v_from := case when v_piece[1] ~ '[0-9]' then v_piece[1]::integer
+                else array_position(v_names, v_piece[1]) - 1 + in_least end;
             v_to := case when v_piece[2] ~ '[0-9]' then v_piece[2]::integer
                 when v_piece[2] is not null then array_position(v_names, v_piece[2]) - 1 + in_least
                 when v_piece[3] is not null then in_most else v_from end;
         end if;
-        if (v_from >= in_least and v_to <= in_most and v_from <= v_to and coalesce(v_piece[3]::integer, 1) > 0) is not true then
+        if (v_from >= in_least and v_to <= in_most and v_from <= v_to
+            and coalesce(v_piece[3]::integer, 1) > 0) is not true then
             return null;
         end if;
         for i in v_from .. v_to by coalesce(v_piece[3]::integer, 1) loop
@@ -5644,7 +6024,8 @@ end $$;
 --;
 comment on function _queue_cron_field(text, integer, integer, text) is
 $$One field of a cron expression as a mask, a bit a value.
-in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the range of its values.
+in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the
+range of its values.
 in_names: names of its values from the least on, with commas between them.
 Result: the mask; NULL for what is no such field.$$;
 --;
@@ -5671,7 +6052,8 @@ begin
         if v_daily !~ '^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$' then
             perform _queue_fail('PQ002', 'daily_at', v_daily, 'must be a time of the day: 09:30 or 09:30:00');
         end if;
-        v_fields := array[substr(v_daily, 4, 2), left(v_daily, 2), '*', '*', '*', coalesce(nullif(substr(v_daily, 7), ''), '0')];
+        v_fields := array[substr(v_daily, 4, 2), left(v_daily, 2), '*', '*', '*',
+            coalesce(nullif(substr(v_daily, 7), ''), '0')];
         v_rule.rule := jsonb_build_object('daily_at', v_daily, 'time_zone', coalesce(v_zone, 'UTC'));
     else
         v_fields := regexp_split_to_array(btrim(v_cron), '[[:space:]]+');
@@ -5685,8 +6067,10 @@ begin
     v_rule.weekdays := v_rule.weekdays & 127 | (v_rule.weekdays >> 7); -- 7 is Sunday too
     v_rule.seconds := _queue_cron_field(coalesce(v_fields[6], '0'), 0, 59, null);
     v_rule.either_day := left(v_fields[3], 1) <> '*' and left(v_fields[5], 1) <> '*';
-    if cardinality(v_fields) > 6 or num_nulls(v_rule.minutes, v_rule.hours, v_rule.days, v_rule.months, v_rule.weekdays, v_rule.seconds) > 0 then
-        perform _queue_fail('PQ002', 'cron', v_cron, 'must be minute hour day month weekday, perhaps second, as cron has them');
+    if cardinality(v_fields) > 6
+        or num_nulls(v_rule.minutes, v_rule.hours, v_rule.days, v_rule.months, v_rule.weekdays, v_rule.seconds) > 0 then
+        perform _queue_fail('PQ002', 'cron', v_cron,
+            'must be minute hour day month weekday, perhaps second, as cron has them');
     elsif v_zone ~ '^[+-]([01][0-9]|2[0-3]):[0-5][0-9]$' then
         v_rule.zone_seconds := (left(v_zone, 1) || '1')::integer
             * (substr(v_zone, 2, 2)::integer * 3600 + substr(v_zone, 5, 2)::integer * 60);
@@ -5717,7 +6101,8 @@ in_zone: its name. in_at: when, in seconds since 1970-01-01 UTC.
 Result: seconds.$$;
 --;
 -- calls: _queue_zone_offset
-create or replace function _queue_zone_change(in_zone text, in_from bigint, in_to bigint) returns bigint language plpgsql as $$
+create or replace function _queue_zone_change(in_zone text, in_from bigint,
+    in_to bigint) returns bigint language plpgsql as $$
 declare
     v_offset constant bigint := _queue_zone_offset(in_zone, in_from);
     v_before bigint := in_from;
@@ -5740,7 +6125,8 @@ $$When a zone changes its offset.
 in_zone: its name. in_from, in_to: two times with different offsets, in seconds since 1970-01-01 UTC.
 Result: the first second of the other offset.$$;
 --;
-create or replace function _queue_next_local(in_rule queue_recurring, in_local bigint) returns bigint language plpgsql as $$
+create or replace function _queue_next_local(in_rule queue_recurring,
+    in_local bigint) returns bigint language plpgsql as $$
 declare
     v_first constant bigint := (in_local + 1) / 86400;
     v_least integer := (in_local + 1) % 86400;
@@ -5777,7 +6163,8 @@ in_rule: the rule, one with sets. in_local: a local time, in seconds since 1970-
 Result: the first one after it, in such seconds; NULL where there is none within eight years.$$;
 --;
 -- calls: _queue_next_local, _queue_zone_change, _queue_zone_offset
-create or replace function _queue_next_tick(in_rule queue_recurring, in_after bigint) returns bigint language plpgsql as $$
+create or replace function _queue_next_tick(in_rule queue_recurring,
+    in_after bigint) returns bigint language plpgsql as $$
 declare
     v_after bigint := in_after / 1000000;
     v_offset bigint := coalesce(in_rule.zone_seconds, _queue_zone_offset(in_rule.zone, v_after));
@@ -5818,7 +6205,8 @@ in_rule: the rule. in_after: after when, in microseconds since 1970-01-01 UTC.
 Result: such microseconds; NULL: never again.$$;
 --;
 -- calls: _queue_next_tick
-create or replace function _queue_last_tick(in_rule queue_recurring, in_now bigint) returns bigint language plpgsql as $$
+create or replace function _queue_last_tick(in_rule queue_recurring,
+    in_now bigint) returns bigint language plpgsql as $$
 declare
     v_end constant bigint := least(in_now, in_rule.until_at);
     v_last bigint := in_rule.next_at;
@@ -5845,8 +6233,8 @@ Result: microseconds since 1970-01-01 UTC, at the earliest next_at.$$;
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
 --     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
 -- changes: queue_recurring
-create or replace function queue_schedule(in_name text, in_kind text, in_payload jsonb default null, in_options jsonb default null,
-    out name text, out p_kind text, out next_at bigint)
+create or replace function queue_schedule(in_name text, in_kind text, in_payload jsonb default null,
+    in_options jsonb default null, out name text, out p_kind text, out next_at bigint)
     language plpgsql
     security definer set search_path from current as $$
 declare
@@ -5877,24 +6265,26 @@ begin
     v_new.paused := coalesce(_queue_boolean(in_options, 'paused'), false);
     select r.* into v_old from queue_recurring r where r.name = in_name for update;
     if v_old.rule = v_new.rule and not v_old.paused and v_old.next_at <= v_now then
-        v_new.next_at := case when v_old.next_at <= coalesce(v_new.until_at, v_old.next_at) then v_old.next_at end; -- due, and not made yet
+        -- due, and not made yet
+        v_new.next_at := case when v_old.next_at <= coalesce(v_new.until_at, v_old.next_at) then v_old.next_at end;
     else
         v_new.next_at := _queue_next_tick(v_new, v_now);
     end if;
     if v_new.next_at is null and v_new.until_at is null then
         perform _queue_fail('PQ002', 'cron', in_options ->> 'cron', 'must be a time that comes');
     end if;
-    insert into queue_recurring as r (name, p_kind, payload, push_options, rule, every, seconds, minutes, hours, days, months,
-        weekdays, either_day, zone, zone_seconds, catch_up, until_at, paused, next_at)
-    values (in_name, in_kind, in_payload, v_new.push_options, v_new.rule, v_new.every, v_new.seconds, v_new.minutes, v_new.hours,
-        v_new.days, v_new.months, v_new.weekdays, v_new.either_day, v_new.zone, v_new.zone_seconds, v_new.catch_up,
-        v_new.until_at, v_new.paused, v_new.next_at)
+    insert into queue_recurring as r (name, p_kind, payload, push_options, rule, every, seconds, minutes, hours, days,
+        months, weekdays, either_day, zone, zone_seconds, catch_up, until_at, paused, next_at)
+    values (in_name, in_kind, in_payload, v_new.push_options, v_new.rule, v_new.every, v_new.seconds, v_new.minutes,
+        v_new.hours, v_new.days, v_new.months, v_new.weekdays, v_new.either_day, v_new.zone, v_new.zone_seconds,
+        v_new.catch_up, v_new.until_at, v_new.paused, v_new.next_at)
     on conflict on constraint queue_recurring_pkey do update
-    set p_kind = excluded.p_kind, payload = excluded.payload, push_options = excluded.push_options, rule = excluded.rule,
-        every = excluded.every, seconds = excluded.seconds, minutes = excluded.minutes, hours = excluded.hours,
-        days = excluded.days, months = excluded.months, weekdays = excluded.weekdays, either_day = excluded.either_day,
-        zone = excluded.zone, zone_seconds = excluded.zone_seconds, catch_up = excluded.catch_up, until_at = excluded.until_at,
-        paused = excluded.paused, next_at = excluded.next_at;
+    set p_kind = excluded.p_kind, payload = excluded.payload, push_options = excluded.push_options,
+        rule = excluded.rule, every = excluded.every, seconds = excluded.seconds, minutes = excluded.minutes,
+        hours = excluded.hours, days = excluded.days, months = excluded.months, weekdays = excluded.weekdays,
+        either_day = excluded.either_day, zone = excluded.zone, zone_seconds = excluded.zone_seconds,
+        catch_up = excluded.catch_up, until_at = excluded.until_at, paused = excluded.paused,
+        next_at = excluded.next_at;
     name := in_name;
     p_kind := in_kind;
     next_at := v_new.next_at;
@@ -5952,7 +6342,8 @@ Locks: the schedule.$$;
 create or replace function queue_tick(out ticked bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_left integer := 1000;
@@ -5976,14 +6367,17 @@ begin
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
         while v_at <= v_now and v_left > 0 loop
-            v_key := v_rule.name || '@' || to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
+            v_key := v_rule.name || '@' ||
+                to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
             v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null::bytea,
-                nullif(v_rule.push_options -> 'headers', 'null'), coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint,
-                v_now, v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
+                nullif(v_rule.push_options -> 'headers', 'null'),
+                coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint, v_now,
+                v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
                 (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');
             if v_put.outcome = 'created' then
                 ticked := ticked + 1;
-                perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_rule.p_kind and q.p_key = v_key));
+                perform _queue_index(array(select q.entry from delayed_queue q
+                    where q.p_kind = v_rule.p_kind and q.p_key = v_key));
                 perform _queue_log_put(v_rule.p_kind, v_key, v_put.outcome, null, v_now);
             end if;
             v_rule.last_at := v_at;
@@ -5995,10 +6389,10 @@ begin
 end $$;
 --;
 comment on function queue_tick() is
-$$Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call, those first that have been due
-the longest. Any number may call it at any time, and a worker does so now and then: an occurrence makes one message, because only one call
-at a time has a schedule, and because its message has a key. A kind that is drained gets none; it is caught up with once that ends. What isn't
-of its payload_shape is dead at the next reserve.
+$$Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call, those first
+that have been due the longest. Any number may call it at any time, and a worker does so now and then: an occurrence
+makes one message, because only one call at a time has a schedule, and because its message has a key. A kind that is
+drained gets none; it is caught up with once that ends. What isn't of its payload_shape is dead at the next reserve.
 Result: ticked: how many messages were made.
 Locks: the schedules that are due; what others have locked is passed over.$$;
 --;
@@ -6018,13 +6412,14 @@ begin
 end $$;
 --;
 comment on function _queue_log_open() is
-$$What comes before each append to the log: once a transaction, a shared advisory lock whose number is the position after which
-those of this transaction come, until it ends.
+$$What comes before each append to the log: once a transaction, a shared advisory lock whose number is the position
+after which those of this transaction come, until it ends.
 Locks: that one, for which it never waits.$$;
 --;
 -- calls: _queue_log_open
 -- changes: queue_log
-create or replace function _queue_log(in_entries bigint[], in_event text, in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log(in_entries bigint[], in_event text,
+    in_now bigint) returns void language plpgsql as $$
 begin
     if not exists (
         select from unnest(in_entries) e (entry), -- OFFSET: ADR 13
@@ -6047,7 +6442,8 @@ in_entries: the messages, in their order. in_event: pushed, replaced. in_now: th
 Locks: as _queue_log_open.$$;
 --;
 -- calls: _queue_log
-create or replace function _queue_log_put(in_kind text, in_key text, in_outcome text, in_on_duplicate text, in_now bigint)
+create or replace function _queue_log_put(in_kind text, in_key text, in_outcome text, in_on_duplicate text,
+    in_now bigint)
     returns void language plpgsql as $$
 begin
     if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
@@ -6057,14 +6453,14 @@ begin
 end $$;
 --;
 comment on function _queue_log_put(text, text, text, text, bigint) is
-$$Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
-held back by a hold comes when it is put in.
+$$Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What
+is held back by a hold comes when it is put in.
 in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
 Locks: as _queue_log_open.$$;
 --;
 -- calls: _queue_log_put
-create or replace function _queue_log_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[], in_outcomes text[],
-    in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
+    in_outcomes text[], in_now bigint) returns void language plpgsql as $$
 begin
     perform _queue_log_put(in_kind, in_keys[m.n], in_outcomes[m.n],
         coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), in_now)
@@ -6073,13 +6469,14 @@ end $$;
 --;
 comment on function _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint) is
 $$Appends what a queue_push_many did to the log, in the order of the batch.
-in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: of its messages. in_now: the time of the call.
+in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: of its messages. in_now: the time of
+the call.
 Locks: as _queue_log_open.$$;
 --;
 -- calls: _queue_log_open
 -- changes: queue_log
-create or replace function _queue_log_ended(in_kinds text[], in_keys text[], in_entries bigint[], in_event text, in_to_kind text,
-    in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log_ended(in_kinds text[], in_keys text[], in_entries bigint[], in_event text,
+    in_to_kind text, in_now bigint) returns void language plpgsql as $$
 begin
     if not exists (select from queue_kind k where k.p_kind = any (in_kinds) and k.log_seconds > 0) then
         return;
@@ -6094,23 +6491,26 @@ end $$;
 --;
 comment on function _queue_log_ended(text[], text[], bigint[], text, text, bigint) is
 $$Appends the ends of messages to the log, where their kinds have log_seconds.
-in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead, removed. in_to_kind: where they
-went, NULL: nowhere. in_now: the time of the call.
+in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead,
+removed. in_to_kind: where they went, NULL: nowhere. in_now: the time of the call.
 Locks: as _queue_log_open.$$;
 --;
 -- calls: _queue_settings
 -- changes: queue_log, queue_log_gone
 create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off
+    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+        set enable_hashjoin = off
     set enable_mergejoin = off as $$
 declare
     v_seconds constant numeric := (_queue_settings(in_kind)).log_seconds;
-    v_since constant bigint := case when v_seconds = 0 then 9223372036854775807 else in_now - (v_seconds * 1000000)::bigint end;
+    v_since constant bigint := case when v_seconds = 0 then 9223372036854775807
+        else in_now - (v_seconds * 1000000)::bigint end;
     v_old tid[];
     v_pruned bigint;
 begin
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
-    if (select l.created_at from queue_log l where l.p_kind = in_kind order by l.p_kind, l.position limit 1) > v_since then
+    if (select l.created_at from queue_log l where l.p_kind = in_kind order by l.p_kind, l.position limit 1) > v_since
+        then
         return 0;
     end if;
     v_old := array(
@@ -6120,7 +6520,8 @@ begin
         for update skip locked);
     v_pruned := cardinality(v_old);
     with o as materialized (
-        select l.position, l.event, c.p_kind, c.entry, case when c.p_kind is null then coalesce(l.name, '') else '' end as name
+        select l.position, l.event, c.p_kind, c.entry, case when c.p_kind is null then coalesce(l.name, '')
+            else '' end as name
         from queue_log l
         left join lateral (
             select n.p_kind, n.entry from queue_log n
@@ -6147,16 +6548,17 @@ begin
 end $$;
 --;
 comment on function _queue_prune_log(text, bigint, bigint) is
-$$Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
-up to where. What stands under a topic stays there as long as another kind keeps a copy, for the readers of the topic.
+$$Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and
+notes up to where. What stands under a topic stays there as long as another kind keeps a copy, for the readers of the
+topic.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many, those that stay for a topic included.
 Locks: the rows; what others have locked is left.$$;
 --;
 -- calls: _queue_log_open
 -- changes: queue_log
-create or replace function _queue_log_published(in_kinds text[], in_made bigint[], in_onto jsonb, in_key text, in_on_duplicate text,
-    in_topic text, in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log_published(in_kinds text[], in_made bigint[], in_onto jsonb, in_key text,
+    in_on_duplicate text, in_topic text, in_now bigint) returns void language plpgsql as $$
 declare
     v_onto constant bigint[] := array(
         select q.entry from delayed_queue q
@@ -6179,7 +6581,8 @@ begin
             lateral (select o.* from delayed_queue o where o.entry = e.entry offset 0) q),
     f as (
         insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
-        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now from m where m.n = 1
+        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+            from m where m.n = 1
         returning position)
     insert into queue_log (event, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
     select m.event, in_topic, f.position, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
@@ -6188,10 +6591,10 @@ begin
 end $$;
 --;
 comment on function _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint) is
-$$Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under the topic,
-the others are its copies.
-in_kinds: the kinds. in_made: the entries that it put in. in_onto: see _queue_publish_onto, NULL: none. in_on_duplicate: its option. The
-other parameters are those of queue_publish. in_now: the time of the call.
+$$Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under
+the topic, the others are its copies.
+in_kinds: the kinds. in_made: the entries that it put in. in_onto: see _queue_publish_onto, NULL: none. in_on_duplicate:
+its option. The other parameters are those of queue_publish. in_now: the time of the call.
 Locks: as _queue_log_open.$$;
 --;
 create or replace function _queue_log_horizon() returns bigint language plpgsql as $$
@@ -6210,8 +6613,8 @@ begin
 end $$;
 --;
 comment on function _queue_log_horizon() is
-$$The position up to which whoever has drawn one has ended: with a snapshot that is taken later all of that can be seen. The open
-transactions count that have appended, no others.
+$$The position up to which whoever has drawn one has ended: with a snapshot that is taken later all of that can be seen.
+The open transactions count that have appended, no others.
 Result: the position.
 Locks: none.$$;
 --;
@@ -6252,7 +6655,8 @@ Locks: none.$$;
 --;
 -- calls: _queue_log_horizon, _queue_read
 -- changes: queue_log_known
-create or replace function _queue_log_known(in_reader queue_reader, in_max integer, in_last bigint) returns bigint language plpgsql
+create or replace function _queue_log_known(in_reader queue_reader, in_max integer,
+    in_last bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_horizon constant bigint := _queue_log_horizon();
@@ -6263,12 +6667,14 @@ begin
         if random() < 0.01 then -- not with a snapshot that is kept, to which others would have deleted the same
             delete from queue_log_known n
             where n.ctid = any (array(
-                select o.ctid from queue_log_known o where o.position < (select m.position from queue_log_known m order by m.position desc limit 1)
+                select o.ctid from queue_log_known o
+                    where o.position < (select m.position from queue_log_known m order by m.position desc limit 1)
                 order by o.position limit 1000 for update skip locked));
         end if;
         return v_horizon;
     end if;
-    v_known := greatest(in_reader.position, (select n.position from queue_log_known n order by n.position desc limit 1));
+    v_known := greatest(in_reader.position,
+        (select n.position from queue_log_known n order by n.position desc limit 1));
     if v_horizon > v_known then
         insert into queue_log_known (position) values (v_horizon);
     end if;
@@ -6281,10 +6687,11 @@ begin
 end $$;
 --;
 comment on function _queue_log_known(queue_reader, integer, bigint) is
-$$Up to which position the log is complete in the eyes of the caller's transaction. In READ COMMITTED that is the horizon. A snapshot that
-is kept may be older than the end of a transaction that isn't open any more; so there it is what was known before it was taken, and what
-follows without a gap. What is known now is noted for later.
-in_reader: who reads; up to its place the log is complete. in_max: how many messages it wants. in_last: the last position that it sees.
+$$Up to which position the log is complete in the eyes of the caller's transaction. In READ COMMITTED that is the
+horizon. A snapshot that is kept may be older than the end of a transaction that isn't open any more; so there it is
+what was known before it was taken, and what follows without a gap. What is known now is noted for later.
+in_reader: who reads; up to its place the log is complete. in_max: how many messages it wants. in_last: the last
+position that it sees.
 Result: the position.
 Locks: none; notes that others have locked are left.$$;
 --;
@@ -6296,7 +6703,8 @@ begin
     if in_reader.matcher is not null then
         return (
             select max(g.position) from queue_log_gone g
-            where g.position > in_reader.position and g.event = any (v_events) and g.name <> '' and '.' || g.name ~ in_reader.matcher);
+            where g.position > in_reader.position and g.event = any (v_events) and g.name <> ''
+                and '.' || g.name ~ in_reader.matcher);
     end if;
     return greatest(
         (select max(g.position) from queue_log_gone g
@@ -6323,11 +6731,13 @@ begin
     end if;
     select min(e.event::text) into v_bad
     from jsonb_array_elements(in_options -> 'events') e (event)
-    where e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}') or jsonb_typeof(e.event) <> 'string';
+    where e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}')
+        or jsonb_typeof(e.event) <> 'string';
     if v_bad is not null then
         perform _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
     end if;
-    return (select string_agg(distinct e.event, ',' order by e.event) from jsonb_array_elements_text(in_options -> 'events') e (event));
+    return (select string_agg(distinct e.event, ',' order by e.event)
+        from jsonb_array_elements_text(in_options -> 'events') e (event));
 end $$;
 --;
 comment on function _queue_events(jsonb) is
@@ -6339,7 +6749,8 @@ Errors: PQ002.$$;
 -- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_topic, _queue_events, _queue_fail,
 --     _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
 -- changes: queue_reader
-create or replace function _queue_reader(in_name text, in_reader text, in_options jsonb) returns queue_reader language plpgsql as $$
+create or replace function _queue_reader(in_name text, in_reader text,
+    in_options jsonb) returns queue_reader language plpgsql as $$
 declare
     v_now constant bigint := queue_now();
     v_from constant text := coalesce(_queue_text(in_options, 'from'), 'oldest');
@@ -6361,10 +6772,12 @@ begin
     select r.* into v_reader from queue_reader r where r.reader = in_reader;
     v_ended := substring(v_events from 'acked|popped|moved|dead|removed');
     if v_ended is not null and v_events is distinct from v_reader.events and not exists (
-        select from queue_kind k where case when v_matcher is null then k.p_kind = in_name else '.' || k.p_kind ~ v_matcher end)
+        select from queue_kind k where case when v_matcher is null then k.p_kind = in_name
+            else '.' || k.p_kind ~ v_matcher end)
         and not exists (select from queue_log l where v_matcher is null and l.p_kind = in_name)
         and not exists (select from queue_log_gone g where v_matcher is null and g.p_kind = in_name) then
-        perform _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
+        perform _queue_fail('PQ002', 'events', v_ended,
+            'must be pushed or replaced, for no kind of such a name is defined');
     end if;
     if v_reader.reader is null then
         insert into queue_reader (reader, name, matcher, events, position, created_at)
@@ -6374,13 +6787,15 @@ begin
         returning * into v_reader;
         if found then
             update queue_reader r
-            set position = case v_from when 'now' then _queue_log_horizon() else coalesce(_queue_log_missed(v_reader), 0) end
+            set position = case v_from when 'now' then _queue_log_horizon()
+                else coalesce(_queue_log_missed(v_reader), 0) end
             where r.reader = in_reader;
         end if;
         select r.* into v_reader from queue_reader r where r.reader = in_reader;
     end if;
     if v_reader.name <> in_name then
-        perform _queue_fail('PQ004', 'reader', in_reader, format('reads "%s", see queue_read_end', left(v_reader.name, 40)));
+        perform _queue_fail('PQ004', 'reader', in_reader,
+            format('reads "%s", see queue_read_end', left(v_reader.name, 40)));
     elsif v_events <> v_reader.events then
         update queue_reader r set events = v_events where r.reader = in_reader returning r.* into v_reader;
     end if;
@@ -6396,11 +6811,13 @@ Locks: none, but where it is made or its events change that reader; waits for an
 -- calls: _queue_check_count, _queue_fail, _queue_log_known, _queue_log_missed, _queue_prune_by_the_way, _queue_read,
 --     _queue_reader, queue_now
 -- changes: queue_reader
-create or replace function queue_read(in_name text, in_reader text, in_max_messages integer default null, in_options jsonb default null)
+create or replace function queue_read(in_name text, in_reader text, in_max_messages integer default null,
+    in_options jsonb default null)
     returns table ("position" bigint, event text, topic text, p_kind text, p_key text, entry bigint, payload jsonb,
         payload_bytes bytea, headers jsonb, to_kind text, created_at bigint) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_max constant integer := coalesce(in_max_messages, 1);
     v_reader queue_reader;
@@ -6415,7 +6832,8 @@ begin
     if v_last > v_reader.position then
         v_known := _queue_log_known(v_reader, v_max, v_last);
         return query
-            select r.position, r.event, r.topic, r.p_kind, r.p_key, r.entry, r.payload, r.payload_bytes, r.headers, r.to_kind, r.created_at
+            select r.position, r.event, r.topic, r.p_kind, r.p_key, r.entry, r.payload, r.payload_bytes, r.headers,
+                r.to_kind, r.created_at
             from _queue_read(v_reader, v_max, v_known) r;
         get diagnostics v_rows = row_count;
         if v_rows = 0 and v_known > v_reader.position + 1000 then
@@ -6429,7 +6847,8 @@ begin
     -- after the rows: what was pruned before they were read is noted by now
     v_missed := _queue_log_missed(v_reader);
     if v_missed is not null then
-        perform _queue_fail('PQ004', 'reader', in_reader, format('has missed what was pruned, ack %s to go on', v_missed));
+        perform _queue_fail('PQ004', 'reader', in_reader,
+            format('has missed what was pruned, ack %s to go on', v_missed));
     end if;
 end $$;
 --;
@@ -6489,8 +6908,8 @@ end $$;
 --;
 comment on function queue_read_ack(text, bigint) is
 $$A reader is done with the log up to a position: its next read begins after it.
-in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is behind its
-place leaves that as it is, so that an ack may come twice or late.
+in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is
+behind its place leaves that as it is, so that an ack may come twice or late.
 Result: reader, position: its place now.
 Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
 Locks: the reader.$$;
@@ -6524,7 +6943,8 @@ begin
         perform _queue_fail('PQ002', 'where', v_where::text, 'must be a JSON object');
     elsif jsonb_path_exists(v_where, '$.**{31}') then
         perform _queue_fail('PQ002', 'where', v_where::text, 'must be at most 31 levels deep');
-    elsif jsonb_path_exists(v_where, 'strict $.** ? (@.type() == "array")[*] ? (@.type() == "object" || @.type() == "array")') then
+    elsif jsonb_path_exists(v_where,
+        'strict $.** ? (@.type() == "array")[*] ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ002', 'where', v_where::text, 'must have no object and no array in an array');
     elsif 16 < (
         select count(*) from jsonb_path_query(v_where, 'strict $.**') v
@@ -6539,11 +6959,13 @@ $$The option where of queue_reserve, queue_pop and queue_peek: what payload or h
 in_options: the options.
 Result: the filter, NULL where there is none or all match.
 Errors: PQ002.
-A document contains a filter where it has all of its values at their places: an object each member of it, whatever else it has; an array
-each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0), strings to the letter. An empty object or
-array wants one. An array in a document isn't looked into for a value that the filter has outside of one.$$;
+A document contains a filter where it has all of its values at their places: an object each member of it, whatever else
+it has; an array each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0),
+strings to the letter. An empty object or array wants one. An array in a document isn't looked into for a value that the
+filter has outside of one.$$;
 --;
-create or replace function _queue_terms(in_kind text, in_document jsonb) returns bigint[] language sql stable parallel safe as $$
+create or replace function _queue_terms(in_kind text,
+    in_document jsonb) returns bigint[] language sql stable parallel safe as $$
     with recursive n (path, value, depth) as (
         select '', in_document, 0
         union all
@@ -6553,16 +6975,18 @@ create or replace function _queue_terms(in_kind text, in_document jsonb) returns
         select n.path, n.value from n where n.depth > 0
         union all
         select n.path || '[]', a.value
-        from n, jsonb_array_elements(case when jsonb_typeof(n.value) = 'array' and n.depth > 0 then n.value else '[]' end) a)
+        from n, jsonb_array_elements(case when jsonb_typeof(n.value) = 'array' and n.depth > 0 then n.value
+            else '[]' end) a)
     select coalesce(array_agg(distinct ('x' || left(encode(sha256(convert_to(in_kind || l.path || '='
-        || case jsonb_typeof(l.value) when 'number' then trim_scale((l.value #>> '{}')::numeric)::text else l.value::text end, 'UTF8')),
+        || case jsonb_typeof(l.value) when 'number' then trim_scale((l.value #>> '{}')::numeric)::text
+            else l.value::text end, 'UTF8')),
         'hex'), 16))::bit(64)::bigint), '{}')
     from l where jsonb_typeof(l.value) not in ('object', 'array')
 $$;
 --;
 comment on function _queue_terms(text, jsonb) is
-$$The terms of a document, for queue_term: a number for each value that objects alone lead to, and for each that stands in an array which
-they lead to. Values that are equal have the same, 1 and 1.0 too.
+$$The terms of a document, for queue_term: a number for each value that objects alone lead to, and for each that stands
+in an array which they lead to. Values that are equal have the same, 1 and 1.0 too.
 in_kind: the kind. in_document: payload, headers or a filter.
 Result: the terms, each once.$$;
 --;
@@ -6579,17 +7003,20 @@ begin
         lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,
         lateral (
             select distinct u.term
-            from unnest(case when cardinality(d.terms) <= 256 then d.terms else _queue_terms(q.p_kind, '{"": null}'::jsonb) end) u (term)) t
+            from unnest(case when cardinality(d.terms) <= 256 then d.terms
+                else _queue_terms(q.p_kind, '{"": null}'::jsonb) end) u (term)) t
     order by q.entry, t.term;
 end $$;
 --;
 comment on function _queue_index(bigint[]) is
 $$Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they are in it.
-in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every filter finds it.
+in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every
+filter finds it.
 Locks: none but what it changes.$$;
 --;
 -- calls: _queue_index
-create or replace function _queue_index_keys(in_kind text, in_keys text[], in_outcomes text[]) returns void language plpgsql as $$
+create or replace function _queue_index_keys(in_kind text, in_keys text[],
+    in_outcomes text[]) returns void language plpgsql as $$
 begin
     perform _queue_index(array(
         select q.entry from unnest(in_keys, in_outcomes) r (p_key, outcome), lateral ( -- OFFSET: ADR 13
@@ -6620,25 +7047,30 @@ Result: how many rows went.
 Locks: these rows; what others have locked is left.$$;
 --;
 -- changes: delayed_queue
-create or replace function _queue_enter(in_tids tid[], in_slow boolean, in_now bigint) returns tid[] language plpgsql as $$
+create or replace function _queue_enter(in_tids tid[], in_slow boolean,
+    in_now bigint) returns tid[] language plpgsql as $$
 declare
     v_entered tid[];
 begin
     with u as (
-        update delayed_queue q set ready_at = greatest(q.due_at, case when in_slow then in_now - 1000000 else 0 end), due_at = null
+        update delayed_queue q set ready_at = greatest(q.due_at, case when in_slow then in_now - 1000000 else 0 end),
+            due_at = null
         where q.ctid = any (in_tids) and q.due_at + 0 is not null returning q.ctid as tid)
     select array_agg(u.tid) into v_entered from u;
     return coalesce(v_entered, '{}');
 end $$;
 --;
 comment on function _queue_enter(tid[], boolean, bigint) is
-$$Moves messages that have come due, and that a filter found, from the timetable into the ready line; see _queue_promote.
-in_tids: the messages, locked already; what is in the line stays. in_slow: whether sessions no longer look at the line's beginning.
+$$Moves messages that have come due, and that a filter found, from the timetable into the ready line; see
+_queue_promote.
+in_tids: the messages, locked already; what is in the line stays. in_slow: whether sessions no longer look at the line's
+beginning.
 in_now: the time of the call.
 Result: where they are now, row identifiers.$$;
 --;
 -- calls: _queue_enter, _queue_forget_terms, _queue_terms
-create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb, in_terms bigint[])
+create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
+    in_terms bigint[])
     returns tid[] language plpgsql as $$
 declare
     v_terms bigint[] := in_terms[:1];
@@ -6668,8 +7100,10 @@ begin
                 order by y.term, y.place, y.entry limit 1000) x
             order by x.place, x.entry limit 1000),
         m as (
-            select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place, (q.scheduled_at <= in_now
-                and (q.ready_at is not null or q.due_at <= in_now) and (q.payload @> in_where or q.headers @> in_where)) as fits
+            select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place,
+                (q.scheduled_at <= in_now
+                and (q.ready_at is not null or q.due_at <= in_now)
+                    and (q.payload @> in_where or q.headers @> in_where)) as fits
             from w left join delayed_queue q on q.entry between w.entry and w.entry)
         select (select count(*) from w), (select max(w.place) from w),
             (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
@@ -6680,7 +7114,8 @@ begin
             perform _queue_forget_terms(v_gone);
         end if;
         v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
-            select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry between c.entry and c.entry
+            select q.ctid from unnest(v_found) with ordinality c (entry, n)
+                join delayed_queue q on q.entry between c.entry and c.entry
             where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
                 and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
@@ -6695,17 +7130,18 @@ begin
 end $$;
 --;
 comment on function _queue_find_terms(text, integer, bigint, jsonb, bigint[]) is
-$$The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have the rarest value of the filter
-(the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they came due; of these in the order of delivery. So
-priorities are exact among 1000, and the cost is that of as many messages as have that value and stand before the last one taken,
-those that are held and those given back for later among them.
-in_kind: the kind. in_max: how many. in_now: the time of the call. in_where: the filter. in_terms: its terms, one at the least.
+$$The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have the rarest
+value of the filter (the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they came due; of
+these in the order of delivery. So priorities are exact among 1000, and the cost is that of as many messages as have
+that value and stand before the last one taken, those that are held and those given back for later among them.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_where: the filter. in_terms: its terms, one at the
+least.
 Result: row identifiers.
 Locks: the messages; what others have locked is passed over.$$;
 --;
 -- calls: _queue_enter, _queue_find_terms, _queue_terms
-create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb, out tids tid[],
-    out expired bigint, out slow boolean) language plpgsql as $$
+create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
+    out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
     v_terms bigint[];
     v_tids tid[];
@@ -6721,12 +7157,14 @@ begin
         -- what has come due and is asked for, and as much of it, goes into the line first
         v_tids := array(select c.tid from (
             select d.ctid as tid, d.priority, d.due_at, d.entry from delayed_queue d
-            where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now and (d.payload @> in_where or d.headers @> in_where)
+            where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now
+                and (d.payload @> in_where or d.headers @> in_where)
             order by d.p_kind, d.due_at limit 1000) c
             order by c.priority desc, c.due_at, c.entry limit in_max);
         if v_tids <> '{}' then
             v_tids := array(select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now for update skip locked);
+                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind
+                    and d.due_at + 0 <= in_now for update skip locked);
             perform _queue_enter(v_tids, slow, in_now);
         end if;
         v_found := array(
@@ -6742,20 +7180,24 @@ begin
 end $$;
 --;
 comment on function _queue_take_where(queue_kind, integer, bigint, jsonb) is
-$$The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
-neither uses nor changes the cursor of the session.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see _queue_where.
+$$The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls
+without one. It neither uses nor changes the cursor of the session.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see
+_queue_where.
 Result: as of _queue_take.
-Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its beginning until in_max
-match, and all that has come due: as many messages as stand before them. With it see _queue_find_terms.
+Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
+beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
+_queue_find_terms.
 Locks: the messages; what others have locked is passed over.$$;
 --;
 -- calls: _queue_forget_terms, _queue_setting
 create or replace function _queue_prune_terms(in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_name constant text := _queue_setting('terms');
-    v_low bigint := coalesce(nullif(current_setting(v_name, true), '')::bigint, ( -- many that come new needn't all look at the same
+    -- many that come new needn't all look at the same
+    v_low bigint := coalesce(nullif(current_setting(v_name, true), '')::bigint, (
         select l.low + ((l.high - l.low) * random())::bigint
         from (
             select (select t.entry from queue_term t order by t.entry limit 1) as low,
@@ -6767,7 +7209,8 @@ declare
     v_pruned bigint := 0;
 begin
     for v_round in 1 .. case when v_low is null then 0 else 2 end loop
-        select max(w.entry), count(*), array_agg(distinct w.entry) filter (where q.entry is null) into v_high, v_rows, v_gone
+        select max(w.entry), count(*), array_agg(distinct w.entry) filter (where q.entry is null) into v_high, v_rows,
+            v_gone
         from (select t.entry from queue_term t where t.entry >= v_low order by t.entry limit v_left) w
             left join lateral ( -- OFFSET: ADR 13
                 select m.entry from delayed_queue m where m.entry = w.entry offset 0) q on true;
@@ -6786,19 +7229,22 @@ begin
 end $$;
 --;
 comment on function _queue_prune_terms(bigint) is
-$$Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a place that chance gave it.
+$$Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a place that
+chance gave it.
 in_max: how many rows to look at.
 Result: how many rows went.
 Locks: the rows; what others have locked is left.$$;
 --;
 -- calls: _queue_forget_terms, _queue_index
 create or replace function _queue_define_filter(in_kind text, in_on boolean) returns void language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 begin
     if in_on then
         perform _queue_index(array(
             select q.entry from delayed_queue q
-            where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry) order by q.entry));
+            where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry)
+                order by q.entry));
     else
         perform _queue_forget_terms(array(select q.entry from delayed_queue q where q.p_kind = in_kind));
     end if;
@@ -6859,7 +7305,8 @@ begin
         where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
         if v_part is null then
             select p.part into v_part from queue_stage_part p
-            where p.query is not null and exists (select from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
+            where p.query is not null
+                and exists (select from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
             limit 1 for update skip locked;
         end if;
         exit when v_part is null or v_pruned >= in_max;
@@ -6893,18 +7340,20 @@ begin
 end $$;
 --;
 comment on function _queue_stage_prune(bigint, bigint) is
-$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, what came of those that were published, and queries of
-which nothing came for a year.
+$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done,
+batches not committed, or kept, for a week, what came of those that were published, and queries of which nothing came
+for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 Result: how many rows.
 Locks: the rows; what others have locked is left.$$;
 --;
 -- calls: _queue_fail, _queue_integer, _queue_setting, _queue_text
 -- changes: queue_inbox, queue_stage, queue_stage_part, queue_write
-create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_batch bigint, in_options jsonb, in_now bigint,
-    out messages bigint, out pushed bigint, out differing bigint)
+create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_batch bigint, in_options jsonb,
+    in_now bigint, out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_bad text;
     v_parts bigint[];
@@ -6922,7 +7371,8 @@ begin
     if v_bad is not null then
         perform _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;
-    select coalesce(array_agg(distinct (e.part ->> 'part')::bigint), '{}'), coalesce(sum((e.part ->> 'messages')::bigint), 0)
+    select coalesce(array_agg(distinct (e.part ->> 'part')::bigint), '{}'),
+        coalesce(sum((e.part ->> 'messages')::bigint), 0)
     into v_parts, v_expected from jsonb_array_elements(in_parts) e (part);
     perform p.part from queue_stage_part p where p.part = any (v_parts) order by p.part for update;
     get diagnostics v_rows = row_count;
@@ -6932,8 +7382,10 @@ begin
     if v_parts <> '{}' then
         perform set_config(v_name, '', true);
     end if;
-    insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds, scheduled_at, attempts, max_attempts)
-    select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at, s.attempts, s.max_attempts
+    insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds, scheduled_at,
+        attempts, max_attempts)
+    select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at,
+        s.attempts, s.max_attempts
     from queue_stage s where s.part = any (v_parts);
     get diagnostics v_rows = row_count;
     if v_rows <> v_expected then
@@ -6945,9 +7397,11 @@ begin
     if pushed = messages then
         differing := 0;
     elsif v_parts <> '{}' then
-        select count(*) into differing from queue_stage s join delayed_queue q on q.p_kind = s.p_kind and q.p_key = s.p_key
+        select count(*) into differing from queue_stage s
+            join delayed_queue q on q.p_kind = s.p_kind and q.p_key = s.p_key
         where s.part = any (v_parts) and (q.payload_bytes is distinct from s.payload_bytes
-            or q.payload is distinct from case when s.payload_bytes is null then coalesce(s.payload, 'null')::jsonb end);
+            or q.payload is distinct from case when s.payload_bytes is null
+                then coalesce(s.payload, 'null')::jsonb end);
     end if;
     if coalesce(in_query, v_job) is not null then
         insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
@@ -6961,14 +7415,18 @@ end $$;
 --;
 comment on function _queue_stage_put(jsonb, text, bigint, jsonb, bigint) is
 $$Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
-in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
-in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the call.
+in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
+under it.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
+call.
 Result: messages, pushed and differing, as in queue_stage_publish.
-Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message PQ001, PQ002 and PQ003,
+naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.$$;
 --;
 -- calls: _queue_check_key, _queue_fail
-create or replace function _queue_check_batch(in_name text, in_query text, in_batch bigint) returns void language plpgsql as $$
+create or replace function _queue_check_batch(in_name text, in_query text,
+    in_batch bigint) returns void language plpgsql as $$
 begin
     perform _queue_check_key(in_query, in_name);
     if in_batch >= 0 is not true then
@@ -6986,7 +7444,8 @@ Errors: PQ001.$$;
 create or replace function _queue_batch_done(in_query text, in_batch bigint, in_now bigint, in_run text, in_job text)
     returns boolean language plpgsql as $$
 begin
-    insert into queue_stage_done as d (query, batch, run, job, done_at) values (in_query, in_batch, in_run, in_job, in_now)
+    insert into queue_stage_done as d (query, batch, run, job, done_at)
+        values (in_query, in_batch, in_run, in_job, in_now)
     on conflict on constraint queue_stage_done_pkey do update
     set batch = excluded.batch, run = excluded.run, job = excluded.job, done_at = excluded.done_at
     where d.batch < excluded.batch;
@@ -6996,15 +7455,16 @@ begin
     if exists (
         select from queue_stage_done d
         where d.query = in_query and d.batch = in_batch and d.run = in_run and d.job <> in_job) then
-        perform _queue_fail('PQ004', 'batch', in_batch::text, 'must be ended by one write: another one of this run has ended it');
+        perform _queue_fail('PQ004', 'batch', in_batch::text,
+            'must be ended by one write: another one of this run has ended it');
     end if;
     return false;
 end $$;
 --;
 comment on function _queue_batch_done(text, bigint, bigint, text, text) is
 $$Notes that a batch of a query is done, in the transaction that does it.
-in_query: the query. in_batch: its number; they only go up. in_now: the time of the call. in_run, in_job: what runs the query, and the
-write that does the batch; NULL where nobody says.
+in_query: the query. in_batch: its number; they only go up. in_now: the time of the call. in_run, in_job: what runs the
+query, and the write that does the batch; NULL where nobody says.
 Result: whether it wasn't done before.
 Errors: PQ004 where another write of the same run has done it: that is no replay, and what this one has would be lost.
 Locks: the row of the query, so that of two who do the same batch the second waits and finds it done.$$;
@@ -7033,7 +7493,8 @@ Result: entries and secrets, in the order of the entries.$$;
 -- changes: queue_stream_part
 create or replace function _queue_stream_trim(in_source text, in_stream text, in_batch bigint) returns bigint
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_part record;
     v_receipts jsonb;
@@ -7051,7 +7512,8 @@ begin
         where q.entry between r.entry and r.entry and q.secret = r.secret and q.reserved_by is not null;
         if v_receipts <> v_part.receipts then
             v_lost := v_lost + jsonb_array_length(v_part.receipts) - jsonb_array_length(v_receipts);
-            update queue_stream_part p set receipts = v_receipts where p.source = v_part.source and p.part = v_part.part;
+            update queue_stream_part p set receipts = v_receipts
+                where p.source = v_part.source and p.part = v_part.part;
         end if;
     end loop;
     return v_lost;
@@ -7066,14 +7528,16 @@ Locks: the parts in which something was lost.$$;
 -- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack
 create or replace function _queue_stream_fail(in_failed jsonb, in_now bigint) returns bigint
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_failed bigint := 0;
     v_bad text;
     v_one record;
 begin
     if in_failed is null or jsonb_typeof(in_failed) <> 'array' or in_failed @? '$[*] ? (@.type() != "object")' then
-        perform _queue_fail('PQ002', 'failed', in_failed::text, 'must be a JSON array of {receipt, and options of queue_nack}');
+        perform _queue_fail('PQ002', 'failed', in_failed::text,
+            'must be a JSON array of {receipt, and options of queue_nack}');
     end if;
     select e.one ->> 'receipt' into v_bad from jsonb_array_elements(in_failed) e (one)
     where _queue_is_receipt(e.one ->> 'receipt') is not true limit 1;
@@ -7083,8 +7547,8 @@ begin
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select f.entry, f.secret, f.options
         from (
-            select left(e.one ->> 'receipt', -33)::bigint as entry, decode(right(e.one ->> 'receipt', 32), 'hex') as secret,
-                e.one - 'receipt' as options
+            select left(e.one ->> 'receipt', -33)::bigint as entry,
+                decode(right(e.one ->> 'receipt', 32), 'hex') as secret, e.one - 'receipt' as options
             from jsonb_array_elements(in_failed) e (one)) f
         join delayed_queue q on q.entry between f.entry and f.entry and q.secret = f.secret
         order by q.p_key, q.p_kind
@@ -7105,8 +7569,8 @@ Locks: as _queue_nack.$$;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_fail, _queue_key,
 --     _queue_push_options
 create or replace function _queue_landed(in_row queue_inbox, in_now bigint,
-    out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint, out attempts integer,
-    out max_attempts integer) language plpgsql strict as $$
+    out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
+    out attempts integer, out max_attempts integer) language plpgsql strict as $$
 declare
     v_shape jsonb;
     v_draining boolean;
@@ -7146,19 +7610,20 @@ Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON
 --;
 -- calls: _queue_landed
 -- changes: delayed_queue
-create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean, in_sorted boolean,
-    out entries bigint[], out pushed bigint) language plpgsql as $$
+create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean,
+    in_sorted boolean, out entries bigint[], out pushed bigint) language plpgsql as $$
 begin
     with i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
-        select l.entry, l.p_kind, l.p_key, l.payload, l.payload_bytes, l.headers, l.priority, l.scheduled_at, l.scheduled_at, in_now,
-            l.attempts, l.max_attempts, case when l.scheduled_at <= in_now then l.scheduled_at end,
-            case when l.scheduled_at > in_now then l.scheduled_at end
+        select l.entry, l.p_kind, l.p_key, l.payload, l.payload_bytes, l.headers, l.priority, l.scheduled_at,
+            l.scheduled_at, in_now, l.attempts, l.max_attempts, case
+            when l.scheduled_at <= in_now then l.scheduled_at end, case
+                when l.scheduled_at > in_now then l.scheduled_at end
         from (
             select nextval('delayed_queue_entry_seq'::regclass) as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
-                case when o.payload_bytes is null then coalesce(o.payload, 'null')::jsonb end as payload, o.payload_bytes, r.headers,
-                coalesce(o.priority, 0) as priority,
+                case when o.payload_bytes is null then coalesce(o.payload, 'null')::jsonb end as payload,
+                o.payload_bytes, r.headers, coalesce(o.priority, 0) as priority,
                 coalesce(o.scheduled_at, in_now + (o.delay_seconds * 1000000)::bigint, in_now) as scheduled_at,
                 coalesce(o.attempts, 0) as attempts, o.max_attempts
             from queue_inbox o,
@@ -7171,13 +7636,14 @@ begin
         order by case when in_sorted then l.p_key end, case when in_sorted then l.p_kind end, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
-    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}'), count(*) into entries, pushed from i;
+    select coalesce(array_agg(i.entry order by i.entry) filter (where in_keeps), '{}'), count(*) into entries, pushed
+        from i;
 end $$;
 --;
 comment on function _queue_put_landed(bigint, bigint, bigint, boolean, boolean) is
 $$Puts rows of the inbox into their kinds; a key that is taken or remembered is ignored.
-in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or indexes. in_sorted: whether in
-the order of their keys; else in their own.
+in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or
+indexes. in_sorted: whether in the order of their keys; else in their own.
 Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
 Locks: waits for other transactions that are putting one of the keys.$$;
 --;
@@ -7187,11 +7653,13 @@ Locks: waits for other transactions that are putting one of the keys.$$;
 create or replace function _queue_take_in() returns trigger
     language plpgsql
     security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
-    v_keeps constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
+    v_keeps constant boolean := exists (select from queue_kind k
+        where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record; v_ids record;
     v_entries bigint[];
     v_name constant text := _queue_setting('inbox');
@@ -7205,7 +7673,8 @@ begin
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
             and l.payload::jsonb is not null -- whose depth is at most the number of brackets, and one
-            and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{', '')) - octet_length(replace(l.payload, '[', '')) < 31
+            and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{',
+                '')) - octet_length(replace(l.payload, '[', '')) < 31
                 or not jsonb_path_exists(l.payload::jsonb, '$.**{31}'))
             and coalesce(l.priority between -32768 and 32767, true)
             and case when l.scheduled_at is null then coalesce(l.delay_seconds between 0 and 1000000000, true)
@@ -7230,13 +7699,17 @@ begin
     end;
     if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last
         or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text then
-        select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
+        select p.entries, p.pushed into v_entries, v_pushed
+            from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
     else
-        perform set_config(v_name, v_own, true); -- once a transaction: more than 64 savepoints in one are a burden to all
+        -- once a transaction: more than 64 savepoints in one are a burden to all
+        perform set_config(v_name, v_own, true);
         for v_try in 1 .. 20 loop
             begin
-                perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10' else '100' end, true) where v_try = 1;
-                select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
+                perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10'
+                    else '100' end, true) where v_try = 1;
+                select p.entries, p.pushed into v_entries, v_pushed
+                    from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
                 perform set_config('lock_timeout', v_timeout, true);
                 exit;
             exception when lock_not_available or deadlock_detected then
@@ -7252,17 +7725,18 @@ begin
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
     -- for queue_stage_publish in the same transaction: how many have landed, and how many are new
     perform set_config(t.name, array[coalesce(t.n[1], 0) + v_ids.number, coalesce(t.n[2], 0) + v_pushed]::text, true)
-    from (select s.name, nullif(current_setting(s.name, true), '')::bigint[] as n from _queue_setting('taken_in') s (name)) t;
+    from (select s.name, nullif(current_setting(s.name, true), '')::bigint[] as n
+        from _queue_setting('taken_in') s (name)) t;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
     return null;
 end $$;
 --;
 comment on function _queue_take_in() is
-$$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key that is
-taken or remembered is ignored.
+$$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key
+that is taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
-Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10 ms, or with
-10000 rows 100.$$;
+Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10
+ms, or with 10000 rows 100.$$;
 --;
 -- changes: queue_inbox
 create or replace function _queue_take_left(in_max bigint) returns bigint language plpgsql
@@ -7274,9 +7748,10 @@ begin
     for v_id in select b.id from queue_inbox b order by b.id limit in_max for update skip locked loop
         begin
             with g as (delete from queue_inbox b where b.id = v_id returning b.*)
-            insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds, scheduled_at, attempts, max_attempts)
-            select g.p_kind, g.p_key, g.payload, g.payload_bytes, g.headers, g.priority, g.delay_seconds, g.scheduled_at, g.attempts,
-                g.max_attempts
+            insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds,
+                scheduled_at, attempts, max_attempts)
+            select g.p_kind, g.p_key, g.payload, g.payload_bytes, g.headers, g.priority, g.delay_seconds,
+                g.scheduled_at, g.attempts, g.max_attempts
             from g;
             v_taken := v_taken + 1;
         exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004' then
@@ -7287,8 +7762,8 @@ begin
 end $$;
 --;
 comment on function _queue_take_left(bigint) is
-$$Pushes what stands in the inbox because its trigger was off when it came: while it was disabled, or for what a subscription
-brings. A row that is wrong stays, with a warning.
+$$Pushes what stands in the inbox because its trigger was off when it came: while it was disabled, or for what a
+subscription brings. A row that is wrong stays, with a warning.
 in_max: how many rows at the most.
 Result: how many were pushed.
 Locks: the rows, and as queue_push.$$;
@@ -7333,8 +7808,8 @@ Where the idea comes from: the staging tables of bulk loaders; writers that stag
 --;
 -- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
 --     queue_now
-create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text, out messages bigint,
-    out pushed bigint, out differing bigint)
+create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text,
+    out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current as $$
 declare
@@ -7347,7 +7822,8 @@ begin
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
     if v_query is not null or v_batch is not null then
         perform _queue_check_batch('query', v_query, v_batch);
-        if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then
+        if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'),
+            _queue_text(in_options, 'job')) then
             outcome := 'replayed';
             messages := 0;
             pushed := 0;
@@ -7405,13 +7881,15 @@ Locks: the parts, in their order.$$;
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
     ready := not exists (select from queue_kind k where k.p_kind = in_kind and k.paused)
-        and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= v_now)
+        and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
+            and q.scheduled_at <= v_now)
             or exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at <= v_now));
 end $$;
 --;
@@ -7438,7 +7916,8 @@ begin
     -- whoever was handing out has ended or waits for this row
     select jsonb_agg(p.part order by p.part) into parts from queue_stream_part p where p.source = in_source;
     if parts is null then
-        select jsonb_agg(k.part order by k.part) into parts from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
+        select jsonb_agg(k.part order by k.part) into parts
+            from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
     else
         update queue_stream_plan l set sealed = true where l.source = in_source;
         perform _queue_stream_trim(in_source, null, null::bigint);
@@ -7446,12 +7925,12 @@ begin
 end $$;
 --;
 comment on function queue_stream_plan(text) is
-$$Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only the parts that were handed
-out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is refused. What somebody else has
-by now, or what has ended, is forgotten.
+$$Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only the parts
+that were handed out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is
+refused. What somebody else has by now, or what has ended, is forgotten.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
-Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that are kept; NULL: none was, and the read
-is a new one.
+Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that
+are kept; NULL: none was, and the read is a new one.
 Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.
 Where the idea comes from: the fencing tokens of leases.$$;
@@ -7465,7 +7944,8 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_source text;
@@ -7486,19 +7966,21 @@ begin
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
         return query
-            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at, k.scheduled_at_initially,
-                k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
+                k.scheduled_at_initially, k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
             from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
         return;
     end if;
     if v_plan is not null then
         select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = v_source for share;
         if v_newest is distinct from v_plan then
-            perform _queue_fail('PQ004', 'plan', v_plan::text, 'must be the newest of its source: another run reads it now');
+            perform _queue_fail('PQ004', 'plan', v_plan::text,
+                'must be the newest of its source: another run reads it now');
         end if;
     end if;
     if not v_sealed and (not v_follows or exists (
-        select from queue_stream_part b where b.source = v_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
+        select from queue_stream_part b where b.source = v_source and b.part = in_part - 1 and b.handed >= b.wanted))
+            then
         insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
         values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
         on conflict on constraint queue_stream_part_pkey do nothing;
@@ -7506,11 +7988,13 @@ begin
             return query
                 with r as materialized (
                     select m.*
-                    from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part, in_max_messages,
-                        case jsonb_typeof(in_options) when 'object' then in_options - '{source,plan,follows}'::text[] else in_options end) m),
+                    from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part,
+                        in_max_messages, case jsonb_typeof(in_options)
+                        when 'object' then in_options - '{source,plan,follows}'::text[] else in_options end) m),
                 p as (
                     update queue_stream_part p
-                    set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r), handed = (select count(*) from r)
+                    set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r),
+                        handed = (select count(*) from r)
                     where p.source = v_source and p.part = in_part)
                 select r.* from r;
             return;
@@ -7518,8 +8002,8 @@ begin
     end if;
     -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
     return query
-        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
         from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
             lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
@@ -7561,8 +8045,8 @@ begin
 end $$;
 --;
 comment on function queue_stream_renew(text, bigint) is
-$$Forgets what a batch has lost, after queue_stream_commit has refused it for that: who then reads it again gets, and ends, the rest.
-Whatever was made of the batch before is to be thrown away.
+$$Forgets what a batch has lost, after queue_stream_commit has refused it for that: who then reads it again gets, and
+ends, the rest. Whatever was made of the batch before is to be thrown away.
 in_stream, in_batch: as in queue_stream_reserve.
 Result: lost: how many messages.
 Errors: PQ001 for stream and batch.
@@ -7570,10 +8054,12 @@ Locks: the parts in which something was lost.$$;
 --;
 -- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_stream_held, _queue_wake, queue_now
 -- changes: delayed_queue
-create or replace function queue_stream_extend(in_source text, in_seconds double precision, out extended bigint, out lost bigint)
+create or replace function queue_stream_extend(in_source text, in_seconds double precision, out extended bigint,
+    out lost bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -7599,8 +8085,8 @@ begin
 end $$;
 --;
 comment on function queue_stream_extend(text, double precision) is
-$$Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever asks first, the
-read itself if it is done again before anybody else comes.
+$$Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever
+asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages; none of both once the batch is committed.
 Errors: PQ001 for source and seconds.
@@ -7616,8 +8102,9 @@ begin
 end $$;
 --;
 comment on function queue_stream_done(text, bigint) is
-$$Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after it has read the batch and
-before it writes. A batch that is replayed after its end has no messages any more, and nothing is to be written for it.
+$$Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after it has read
+the batch and before it writes. A batch that is replayed after its end has no messages any more, and nothing is to be
+written for it.
 in_stream, in_batch: as in queue_stream_reserve.
 Result: done: true or false.
 Errors: PQ001 for stream and batch.
@@ -7631,7 +8118,8 @@ create or replace function queue_stream_commit(in_stream text, in_batch bigint, 
     out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -7655,8 +8143,9 @@ begin
     perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
     if _queue_boolean(in_options, 'keep') then
         insert into queue_stream_kept
-        select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
-            q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
+        select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes,
+            q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts,
+            q.reserved_by, e.receipt, q.errors
         from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
             lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
@@ -7664,12 +8153,14 @@ begin
     end if;
     delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
-        select p.* into published, pushed, differing from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
+        select p.* into published, pushed, differing
+            from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
     end if;
     if in_options ? 'failed' then
         failed := _queue_stream_fail(in_options -> 'failed', v_now);
     end if;
-    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked, lost
+    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked,
+        lost
     from queue_stream_part p, queue_ack_many(p.receipts) a where p.stream = in_stream and p.batch = in_batch;
     if v_whole and lost > 0 then
         perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
@@ -7713,13 +8204,15 @@ begin
 end $$;
 --;
 comment on function queue_stream_forget(text) is
-$$Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will not ask for it again.
+$$Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will
+not ask for it again.
 in_source: the read, as in queue_stream_plan, 1 to 230 characters.
 Result: forgotten: how many messages.
 Errors: PQ001 for source.
 Locks: the rows.$$;
 --;
-create or replace function _queue_is_alive(in_session_lock integer, in_session_id integer, in_until bigint, in_now bigint)
+create or replace function _queue_is_alive(in_session_lock integer, in_session_id integer, in_until bigint,
+    in_now bigint)
     returns boolean language sql volatile
     return case
         when in_session_lock is null then in_until > in_now
@@ -7733,17 +8226,19 @@ create or replace function _queue_is_alive(in_session_lock integer, in_session_i
 --;
 comment on function _queue_is_alive(integer, integer, bigint, bigint) is
 $$Whether a registered worker is alive.
-in_session_lock: the advisory lock that its session holds, NULL: it is alive by its heartbeat. in_session_id: the process of that session: a
-session can't see its own lock by trying to take it. in_until: when its heartbeat is too old. in_now: the time of the call.
+in_session_lock: the advisory lock that its session holds, NULL: it is alive by its heartbeat. in_session_id: the
+process of that session: a session can't see its own lock by trying to take it. in_until: when its heartbeat is too old.
+in_now: the time of the call.
 Result: true or false.
 Locks: a shared advisory lock, for an instant; it never waits.$$;
 --;
 create or replace function _queue_server_run() returns bigint language sql volatile
-    return (extract(epoch from greatest(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time())) * 1000000)::bigint;
+    return (extract(epoch from greatest(pg_postmaster_start_time(),
+        pg_stat_get_bgwriter_stat_reset_time())) * 1000000)::bigint;
 --;
 comment on function _queue_server_run() is
-$$Names the run of the server: another one after a start, after a failover, and after all sessions were lost in a crash, since when its statistics
-count.
+$$Names the run of the server: another one after a start, after a failover, and after all sessions were lost in a crash,
+since when its statistics count.
 Result: a number, never 0.$$;
 --;
 -- calls: _queue_add_error, _queue_bury, _queue_end, _queue_settings, _queue_wake
@@ -7769,7 +8264,8 @@ begin
         from (select k.p_kind from k union select n.name from jsonb_array_elements_text(in_kinds) n (name)) a,
             lateral (
                 select q.entry from delayed_queue q
-                where q.p_kind = a.p_kind and q.ready_at is not null and q.reserved_by = in_worker and q.scheduled_at > in_now
+                where q.p_kind = a.p_kind and q.ready_at is not null and q.reserved_by = in_worker
+                    and q.scheduled_at > in_now
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) l
         limit in_max);
     v_entries := array(
@@ -7805,7 +8301,8 @@ end $$;
 --;
 comment on function _queue_free(text, jsonb, bigint, integer) is
 $$Frees what a worker holds: see queue_reap.
-in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call. in_max: how many.
+in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call.
+in_max: how many.
 Result: how many were freed. Who holds a message isn't indexed, so that a reserve stays cheap: the ready lines are read.
 Locks: the messages, in the order of their entries; what others have locked is left out.$$;
 --;
@@ -7823,7 +8320,8 @@ begin
         select o.worker from queue_worker o where o.server_run not in (0, v_run) for update skip locked));
     for v_worker in
         select w.worker, w.kinds from queue_worker w
-        where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)
+        where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
+            in_now)
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
@@ -7836,8 +8334,9 @@ begin
 end $$;
 --;
 comment on function _queue_reap(bigint) is
-$$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last heartbeat is of another
-run of it, another node's included, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
+$$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last
+heartbeat is of another run of it, another node's included, is judged by its heartbeat from now on, with all of its
+timeout; once, until it beats again.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
 --;
@@ -7849,7 +8348,8 @@ declare
 begin
     if v_since <= in_now then
         if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
-            where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
+            where not _queue_is_alive(w.session_lock, w.session_id,
+                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
             perform _queue_reap(in_now);
         end if;
     else
@@ -7858,16 +8358,16 @@ begin
 end $$;
 --;
 comment on function _queue_reap_by_the_way(bigint) is
-$$queue_reap from within queue_reserve and queue_pop. A session that is new here doesn't: whatever ended the one that its client had before
-may have ended those of workers that live. They have the timeout of their heartbeat to come back.
+$$queue_reap from within queue_reserve and queue_pop. A session that is new here doesn't: whatever ended the one that
+its client had before may have ended those of workers that live. They have the timeout of their heartbeat to come back.
 in_now: the time of the call.
 Locks: as _queue_reap.$$;
 --;
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
 --     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
-create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text, out alive boolean,
-    out started_at bigint, out heartbeat_at bigint, out expires_at bigint, out reaps boolean)
+create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text,
+    out alive boolean, out started_at bigint, out heartbeat_at bigint, out expires_at bigint, out reaps boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan set jit = off as $$
 declare
@@ -7880,7 +8380,8 @@ declare
     v_alive boolean;
 begin
     perform _queue_check_key(in_worker, 'worker');
-    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[], 'options');
+    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[],
+        'options');
     v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1::numeric, 86400::numeric);
     if jsonb_typeof(in_options -> 'kinds') <> 'null' then
         v_new.kinds := to_jsonb(_queue_check_kinds(in_options -> 'kinds'));
@@ -7913,14 +8414,15 @@ begin
         reaps := false;
         return;
     end if;
-    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep, server_run)
+    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
+        session_id, upkeep, server_run)
     values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
         v_new.session_id, v_new.upkeep, v_run)
     on conflict on constraint queue_worker_pkey do update
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
-        timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
-        started_at = case when v_alive then w.started_at else excluded.started_at end,
+        timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds
+        else w.timeout_seconds end, started_at = case when v_alive then w.started_at else excluded.started_at end,
         upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end,
         heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
     returning w.* into v_new;
@@ -7928,7 +8430,8 @@ begin
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
     reaps := v_new.upkeep and (select count(*) < 2 from queue_worker w
         where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
-            and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now));
+            and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
+                v_now));
 end $$;
 --;
 comment on function queue_heartbeat(text, jsonb) is
@@ -7958,7 +8461,8 @@ Where the idea comes from: the workers of Chapman, which have an identity.$$;
 create or replace function queue_reap() returns table (worker text, freed integer)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -8006,12 +8510,13 @@ Errors: PQ002.$$;
 --;
 create or replace function _queue_defaults() returns queue_kind language sql immutable as $$
     select jsonb_populate_record(null::queue_kind, '{"timeout_seconds": 300, "max_attempts": 25, "backoff_seconds": 1,
-        "backoff_factor": 2, "backoff_max_seconds": 3600, "jitter": 0.2, "paused": false, "dedup_seconds": 0, "history_seconds": 0,
-        "draining": false, "semaphores": false, "filter_index": false, "log_seconds": 0}')
+        "backoff_factor": 2, "backoff_max_seconds": 3600, "jitter": 0.2, "paused": false, "dedup_seconds": 0,
+        "history_seconds": 0, "draining": false, "semaphores": false, "filter_index": false, "log_seconds": 0}')
 $$;
 --;
 comment on function _queue_defaults() is
-$$The settings of a kind that nobody defined; those of the columns of queue_kind are the same. Immutable, so that a plan has them as constants.
+$$The settings of a kind that nobody defined; those of the columns of queue_kind are the same. Immutable, so that a plan
+has them as constants.
 Result: a row of queue_kind, without a kind.$$;
 --;
 -- calls: _queue_defaults
@@ -8086,7 +8591,8 @@ Locks: none that anybody waits for.$$;
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_gone bigint := 0;
     v_discarded record;
@@ -8126,7 +8632,8 @@ begin
             select o.ctid from delayed_queue o
             where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                 and (o.reserved_at is null or o.scheduled_at <= in_now)
-            order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now); -- + 0: the kind is to find them
+            -- + 0: the kind is to find them
+            order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now);
         v_slotted := v_slotted || v_discarded.slotted;
         v_gone := v_gone + v_discarded.rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
@@ -8144,11 +8651,12 @@ begin
 end $$;
 --;
 comment on function _queue_expire(bigint, bigint) is
-$$Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and settings. One that
-is the dead_letter_kind of another stays.
+$$Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and
+settings. One that is the dead_letter_kind of another stays.
 in_now: the time of the call. in_max: how many messages at the most; a kind that has more goes in several calls.
 Result: how many rows went.
-Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.$$;
+Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is
+left.$$;
 --;
 -- calls: _queue_check_kind
 -- changes: queue_kind
@@ -8188,50 +8696,62 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
-        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second,
-        filter_index, log_seconds}'::text[], 'options');
+        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds,
+        max_reserved, rate_per_second, filter_index, log_seconds}'::text[], 'options');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
-        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_default.timeout_seconds) else v_kind.timeout_seconds end;
+        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_default.timeout_seconds)
+            else v_kind.timeout_seconds end;
     v_kind.max_attempts := case when in_options ? 'max_attempts'
         then _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint) else v_kind.max_attempts end;
     v_kind.backoff_seconds := case when in_options ? 'backoff_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric), v_default.backoff_seconds) else v_kind.backoff_seconds end;
+        then coalesce(_queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric),
+            v_default.backoff_seconds) else v_kind.backoff_seconds end;
     v_kind.backoff_factor := case when in_options ? 'backoff_factor'
-        then coalesce(_queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_default.backoff_factor) else v_kind.backoff_factor end;
+        then coalesce(_queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_default.backoff_factor)
+            else v_kind.backoff_factor end;
     v_kind.backoff_max_seconds := case when in_options ? 'backoff_max_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric), v_default.backoff_max_seconds) else v_kind.backoff_max_seconds end;
+        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric),
+            v_default.backoff_max_seconds) else v_kind.backoff_max_seconds end;
     v_kind.jitter := case when in_options ? 'jitter'
-        then coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_default.jitter) else v_kind.jitter end;
+        then coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_default.jitter)
+            else v_kind.jitter end;
     v_kind.dedup_seconds := case when in_options ? 'dedup_seconds'
-        then coalesce(_queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric), v_default.dedup_seconds) else v_kind.dedup_seconds end;
+        then coalesce(_queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric),
+            v_default.dedup_seconds) else v_kind.dedup_seconds end;
     v_kind.history_seconds := case when in_options ? 'history_seconds'
-        then coalesce(_queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric), v_default.history_seconds) else v_kind.history_seconds end;
+        then coalesce(_queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric),
+            v_default.history_seconds) else v_kind.history_seconds end;
     v_kind.payload_shape := case when in_options ? 'payload_shape'
         then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
     v_kind.expires_seconds := case when in_options ? 'expires_seconds'
-        then _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric) else v_kind.expires_seconds end;
+        then _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric)
+            else v_kind.expires_seconds end;
     v_kind.filter_index := case when in_options ? 'filter_index'
         then coalesce(_queue_boolean(in_options, 'filter_index'), false) else v_kind.filter_index end;
     v_kind.log_seconds := case when in_options ? 'log_seconds'
-        then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds) else v_kind.log_seconds end;
+        then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds)
+            else v_kind.log_seconds end;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
     end if;
-    insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds, jitter,
-        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds, filter_index, log_seconds)
+    insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds,
+        jitter, dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds,
+        filter_index, log_seconds)
     values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
         v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
-        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index, v_kind.log_seconds)
+        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index,
+        v_kind.log_seconds)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
         backoff_max_seconds = excluded.backoff_max_seconds, jitter = excluded.jitter,
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
-        expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index, log_seconds = excluded.log_seconds;
+        expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index,
+        log_seconds = excluded.log_seconds;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
     if in_options ? 'filter_index' then
         perform _queue_define_filter(in_kind, v_kind.filter_index);
@@ -8293,7 +8813,8 @@ of the kind that are under way.$$;
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
@@ -8304,9 +8825,12 @@ begin
     v_kind := _queue_settings(in_kind);
     v_gone := _queue_discard(array(
         select p.ctid from delayed_queue p
-        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update), -- + 0: the kind is to find them
+        -- + 0: the kind is to find them
+        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
+            order by p.entry + 0 for update),
         null, v_now); -- what was pushed meanwhile stays
-    if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now) then
+    if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null
+        and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;
     delete from queue_kind k where k.p_kind = in_kind;
@@ -8324,11 +8848,12 @@ end $$;
 --;
 comment on function queue_drop(text) is
 $$Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
-so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next
+queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
-is removed.
+Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
+nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.$$;
 --;
 -- calls: _queue_set_paused
@@ -8375,8 +8900,8 @@ begin
         returning c.*),
     i as (
         insert into queue_count
-        select d.p_kind, sum(d.pushed), sum(d.reserved), sum(d.popped), sum(d.acked), sum(d.nacked), sum(d.moved), sum(d.dead),
-            sum(d.expired), sum(d.lost)
+        select d.p_kind, sum(d.pushed), sum(d.reserved), sum(d.popped), sum(d.acked), sum(d.nacked), sum(d.moved),
+            sum(d.dead), sum(d.expired), sum(d.lost)
         from d group by d.p_kind returning 1)
     select (select count(*) from d) - (select count(*) from i) into v_folded;
     return v_folded;
@@ -8395,9 +8920,11 @@ create or replace function _queue_prune_kind(in_kind text, in_now bigint, in_max
 declare
     v_kind constant queue_kind := _queue_settings(in_kind);
     v_history_since constant bigint :=
-        case when v_kind.history_seconds = 0 then 9223372036854775807 else in_now - (v_kind.history_seconds * 1000000)::bigint end;
+        case when v_kind.history_seconds = 0 then 9223372036854775807
+            else in_now - (v_kind.history_seconds * 1000000)::bigint end;
     v_dedup_since constant bigint :=
-        case when v_kind.dedup_seconds = 0 then 9223372036854775807 else in_now - (v_kind.dedup_seconds * 1000000)::bigint end;
+        case when v_kind.dedup_seconds = 0 then 9223372036854775807
+            else in_now - (v_kind.dedup_seconds * 1000000)::bigint end;
     v_pruned bigint;
     v_rows bigint;
 begin
@@ -8417,14 +8944,15 @@ begin
 end $$;
 --;
 comment on function _queue_prune_kind(text, bigint, bigint) is
-$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn't keep
-at all is past its time, whatever the clock says.
+$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the
+kind doesn't keep at all is past its time, whatever the clock says.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.$$;
 --;
 -- calls: _queue_prune_kind, _queue_setting, _queue_ticks
-create or replace function _queue_prune_by_the_way(in_kind text, in_now bigint, in_max bigint) returns void language plpgsql as $$
+create or replace function _queue_prune_by_the_way(in_kind text, in_now bigint,
+    in_max bigint) returns void language plpgsql as $$
 declare
     v_start constant bigint := _queue_ticks();
     v_name constant text := _queue_setting('prune');
@@ -8442,18 +8970,21 @@ begin
 end $$;
 --;
 comment on function _queue_prune_by_the_way(text, bigint, bigint) is
-$$A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because a snapshot keeps the dead
-rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the time at most.
+$$A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because
+a snapshot keeps the dead rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the
+time at most.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.$$;
 --;
-create or replace function _queue_mend_sequence(in_sequence regclass, in_most bigint, in_step bigint) returns text[] language plpgsql as $$
+create or replace function _queue_mend_sequence(in_sequence regclass, in_most bigint,
+    in_step bigint) returns text[] language plpgsql as $$
 begin
     if in_most > coalesce(pg_sequence_last_value(in_sequence), 0) then
         -- of two who find it out the second looks again
         perform pg_advisory_xact_lock(hashoid('queue_kind'::regclass), hashoid(in_sequence));
         if in_most > coalesce(pg_sequence_last_value(in_sequence), 0) then
             perform setval(in_sequence, in_most + in_step);
-            return array[format('sequence %s: it was behind its table', (select c.relname from pg_class c where c.oid = in_sequence))];
+            return array[format('sequence %s: it was behind its table',
+                (select c.relname from pg_class c where c.oid = in_sequence))];
         end if;
     end if;
     return '{}';
@@ -8461,8 +8992,8 @@ end $$;
 --;
 comment on function _queue_mend_sequence(regclass, bigint, bigint) is
 $$Sets a sequence that is behind.
-in_sequence: it. in_most: the greatest number that was seen, NULL: none. in_step: how far beyond that it goes on: there may be greater ones, and
-numbers of messages are never used again.
+in_sequence: it. in_most: the greatest number that was seen, NULL: none. in_step: how far beyond that it goes on: there
+may be greater ones, and numbers of messages are never used again.
 Result: what was wrong, in words; empty: nothing.
 Locks: an advisory lock of the transaction, where it is behind.
 differs: only here. See _queue_epoch.$$;
@@ -8480,8 +9011,9 @@ begin
     v_mended := v_mended || _queue_mend_sequence('delayed_queue_entry_seq'::regclass, v_most, 1000000000000::bigint);
     -- a reader's place may lie behind a log that was pruned
     v_last := coalesce(pg_sequence_last_value('queue_log_position_seq'::regclass), 0);
-    v_most := greatest((select max(l.position) from queue_log l where l.position > v_last), (select max(n.position) from queue_log_known n),
-        (select max(g.position) from queue_log_gone g), (select max(r.position) from queue_reader r));
+    v_most := greatest((select max(l.position) from queue_log l where l.position > v_last),
+        (select max(n.position) from queue_log_known n), (select max(g.position) from queue_log_gone g),
+        (select max(r.position) from queue_reader r));
     v_mended := v_mended || _queue_mend_sequence('queue_log_position_seq'::regclass, v_most, 1000000::bigint);
     select max(n.id) into v_most from queue_log_known n;
     v_mended := v_mended || _queue_mend_sequence('queue_log_known_id_seq'::regclass, v_most, 1000000::bigint);
@@ -8496,15 +9028,17 @@ begin
 end $$;
 --;
 comment on function _queue_mend_sequences() is
-$$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone to a copy, and who lets
-the copy take over may forget the sequences. New messages would come before those that wait, and others end in an error.
-Those of queue_use and queue_write are left alone: their numbers tell apart rows of the same microsecond alone.
+$$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone
+to a copy, and who lets the copy take over may forget the sequences. New messages would come before those that wait, and
+others end in an error. Those of queue_use and queue_write are left alone: their numbers tell apart rows of the same
+microsecond alone.
 Result: what was wrong, in words; empty: nothing.
 Locks: those of _queue_mend_sequence.
 differs: only here. See _queue_epoch.$$;
 --;
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
-create or replace function _queue_tidy(in_kind queue_kind, in_now bigint, in_max bigint) returns void language plpgsql as $$
+create or replace function _queue_tidy(in_kind queue_kind, in_now bigint,
+    in_max bigint) returns void language plpgsql as $$
 begin
     perform _queue_groups_due(in_now);
     if in_kind.filter_index then
@@ -8520,8 +9054,10 @@ begin
 end $$;
 --;
 comment on function _queue_tidy(queue_kind, bigint, bigint) is
-$$A little of what queue_prune and queue_reap do, in one of 20 calls of queue_reserve and queue_pop; of the counters in one of 2,000.
-in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such calls.$$;
+$$A little of what queue_prune and queue_reap do, in one of 20 calls of queue_reserve and queue_pop; of the counters in
+one of 2,000.
+in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such
+calls.$$;
 --;
 -- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
 --     _queue_mend_sequences, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep,
@@ -8568,7 +9104,8 @@ begin
     perform _queue_take_left(1000::bigint);
     for v_found in
         select f.fault, f.remedy
-        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.* from _queue_exposed(c.relnamespace) e) f
+        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*
+            from _queue_exposed(c.relnamespace) e) f
         where c.oid = 'delayed_queue'::regclass and f.fault is not null
     loop
         raise warning using message = v_found.fault, hint = v_found.remedy;
@@ -8589,9 +9126,12 @@ have; or anybody may execute its routines. It says what to do about it. Another 
 behind its table, and has been set.
 Locks: the rows; what others have locked is left.$$;
 --;
--- Binds each routine to the schema that it is in. What a routine calls and reads is written without a schema, since any will do; from
--- here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no function, operator, type or
--- table that somebody may one day put into the schema is taken for one of the server's or for one of ours. What is left to an overload of
+-- Binds each routine to the schema that it is in. What a routine calls and reads is written without a schema, since any
+-- will do; from
+-- here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no function,
+-- operator, type or
+-- table that somebody may one day put into the schema is taken for one of the server's or for one of ours. What is left
+-- to an overload of
 -- our own names is a call that doesn't fit its parameters exactly: there is none.
 do $$
 declare
@@ -8601,13 +9141,16 @@ begin
     for v_routine in
         select p.oid::regprocedure as name, p.prosecdef, replace(pg_get_functiondef(p.oid), p.prosrc, b.body) as text
         from pg_proc p, lateral (
-            select string_agg(case -- the name of a relation in a string, other strings and comments, and what is between them
-                when m.found[1] ~ '::regclass$' then format('%L::regclass', v_schema || '.' || split_part(m.found[1], '''', 2))
+            -- the name of a relation in a string, other strings and comments, and what is between them
+            select string_agg(case
+                when m.found[1] ~ '::regclass$'
+                    then format('%L::regclass', v_schema || '.' || split_part(m.found[1], '''', 2))
                 when m.found[1] ~ '^(''|--)' then m.found[1]
                 else regexp_replace(m.found[1], -- not constraints, nor parameters as those of this routine
                     '(?<![[:alnum:]_.])(?!' || p.proname || '\.)(_?queue_|delayed_queue)(?![[:alnum:]_]*_pkey)',
                     replace(v_schema, '\', '\\') || '.\1', 'g') end, '' order by m.n) as body
-            from regexp_matches(p.prosrc, '''[a-z0-9_]+''::regclass|''(?:[^'']|'''')*''|--[^\n]*|(?:[^''-]|-(?!-))+', 'g')
+            from regexp_matches(p.prosrc, '''[a-z0-9_]+''::regclass|''(?:[^'']|'''')*''|--[^\n]*|(?:[^''-]|-(?!-))+',
+                'g')
                 with ordinality m (found, n)) b
         where p.pronamespace = v_schema::regnamespace and p.proname ~ '^_?queue_' and p.prosqlbody is null
     loop
@@ -8672,23 +9215,29 @@ m as (
         count(q.reserved_at) as delivered,
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null and not w.waits) as next_at,
-        n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now and not w.waits) as oldest_ready
-    from delayed_queue q cross join n cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w group by q.p_kind, n.now),
+        n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now
+        and not w.waits) as oldest_ready
+    from delayed_queue q cross join n cross
+        join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
+        group by q.p_kind, n.now),
 c as (
-    select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved, sum(c.popped)::bigint as popped,
-        sum(c.acked)::bigint as acked, sum(c.nacked)::bigint as nacked, sum(c.moved)::bigint as moved,
-        sum(c.dead)::bigint as dead, sum(c.expired)::bigint as expired, sum(c.lost)::bigint as lost
+    select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved,
+        sum(c.popped)::bigint as popped, sum(c.acked)::bigint as acked, sum(c.nacked)::bigint as nacked,
+        sum(c.moved)::bigint as moved, sum(c.dead)::bigint as dead, sum(c.expired)::bigint as expired,
+        sum(c.lost)::bigint as lost
     from queue_count c group by c.p_kind),
 k as (
     select m.p_kind from m union select c.p_kind from c union select s.p_kind from queue_kind s)
-select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready, coalesce(m.scheduled, 0) as scheduled,
-    coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired, coalesce(m.waiting, 0) as waiting, coalesce(m.total, 0) as total,
-    queue_timestamp(m.next_at) as next_at, m.oldest_ready / 1000000.0 as oldest_ready_seconds,
-    coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total, coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
+select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready,
+    coalesce(m.scheduled, 0) as scheduled, coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired,
+    coalesce(m.waiting, 0) as waiting, coalesce(m.total, 0) as total, queue_timestamp(m.next_at) as next_at,
+    m.oldest_ready / 1000000.0 as oldest_ready_seconds, coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total,
+    coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
     coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
     coalesce(c.dead, 0) as dead_total, coalesce(c.expired, 0) as expired_total, coalesce(c.lost, 0) as lost_total,
     coalesce(s.draining, false) as draining
-from k left join m on m.p_kind = k.p_kind left join c on c.p_kind = k.p_kind left join queue_kind s on s.p_kind = k.p_kind;
+from k left join m on m.p_kind = k.p_kind left join c on c.p_kind = k.p_kind
+    left join queue_kind s on s.p_kind = k.p_kind;
 --;
 comment on view queue_stats is
 $$A row a kind that has messages, settings or a past. The view counts the messages, so its cost grows with them.
@@ -8714,10 +9263,10 @@ $$A row a kind that has messages, settings or a past. The view counts the messag
 - draining: whether pushes are refused, see queue_drain. The draining is done where total is 0.$$;
 --;
 create or replace view queue_workers as
-select w.worker, w.kinds, w.info, queue_timestamp(w.started_at) as started_at, queue_timestamp(w.heartbeat_at) as heartbeat_at,
-    w.timeout_seconds, w.session_lock is not null as by_session,
-    _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, n.now) as alive,
-    coalesce(r.reserved, 0) as reserved
+select w.worker, w.kinds, w.info, queue_timestamp(w.started_at) as started_at,
+    queue_timestamp(w.heartbeat_at) as heartbeat_at, w.timeout_seconds, w.session_lock is not null as by_session,
+    _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
+    n.now) as alive, coalesce(r.reserved, 0) as reserved
 from queue_worker w cross join (select queue_now() as now) n left join (
     select q.reserved_by, count(*) as reserved from delayed_queue q cross join (select queue_now() as now) m
     where q.reserved_by is not null and q.scheduled_at > m.now group by q.reserved_by) r on r.reserved_by = w.worker;
@@ -8735,8 +9284,8 @@ $$A row a registered worker, see queue_heartbeat. The view reads all messages, s
 - reserved: how many messages it holds.$$;
 --;
 create or replace view queue_writes as
-select queue_timestamp(w.written_at) as written_at, w.query, w.batch, w.job, w.messages, w.pushed, w.messages - w.pushed as ignored,
-    w.differing, w.refused
+select queue_timestamp(w.written_at) as written_at, w.query, w.batch, w.job, w.messages, w.pushed,
+    w.messages - w.pushed as ignored, w.differing, w.refused
 from queue_write w;
 --;
 comment on view queue_writes is
@@ -8781,8 +9330,9 @@ $$A row a schedule, see queue_schedule.
 --;
 create or replace view queue_groups as
 select g.group_name, g.then_kind,
-    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed' else 'open' end as state,
-    m.members, m.done, m.dead, queue_timestamp(g.created_at) as created_at, queue_timestamp(g.finished_at) as finished_at
+    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed'
+    else 'open' end as state, m.members, m.done, m.dead, queue_timestamp(g.created_at) as created_at,
+        queue_timestamp(g.finished_at) as finished_at
 from queue_group g
 cross join lateral (
     select count(*) as members, count(o.done_at) as done,
@@ -8822,10 +9372,12 @@ cross join lateral (
             where r.matcher is null and l.p_kind = r.name and not l.topic_only and l.position > r.position
                 and l.event = any (e.events))
         + (select count(*) from queue_log l
-            where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position and l.p_kind <> r.name
+            where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position
+                and l.p_kind <> r.name
                 and l.event = any (e.events))
         + (select count(*) from queue_log l
-            where r.matcher is not null and l.position > r.position and '.' || l.name ~ r.matcher and l.event = any (e.events)) as behind
+            where r.matcher is not null and l.position > r.position and '.' || l.name ~ r.matcher
+                and l.event = any (e.events)) as behind
     from (select string_to_array(r.events, ',') as events) e) b
 cross join lateral (
     select max(g.position) as missed
@@ -8848,7 +9400,8 @@ $$A row a reader of the log, see queue_read.
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
 --   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
---   queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an error's text
+-- queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an
+-- error's text
 --   queue_admin      all of these
 -- Roles belong to the cluster: where they exist already they are used, and where the installer may not create them, the
 -- owner of the routines is the only one who may call them until somebody creates the roles and upgrades again.
@@ -8871,15 +9424,17 @@ begin
     end if;
     grant queue_producer, queue_consumer, queue_operator, queue_observer to queue_admin;
 exception when insufficient_privilege then
-    raise notice 'the roles queue_producer, queue_consumer, queue_operator, queue_observer and queue_admin were not created: %', sqlerrm;
+    raise notice 'the roles queue_producer, queue_consumer, queue_operator, queue_observer and queue_admin '
+        'were not created: %', sqlerrm;
 end $$;
 --;
-revoke all on table delayed_queue, queue_kind, queue_count, queue_cursor, queue_hold, queue_history, queue_dedup, queue_inbox,
-    queue_stage, queue_stage_part, queue_stage_done, queue_write, queue_stream_part, queue_stream_plan, queue_stream_kept, queue_worker, queue_use, queue_subscription,
-    queue_recurring, queue_group, queue_group_slot, queue_group_due, queue_group_member,
-    queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term,
-    queue_log, queue_log_gone, queue_log_known, queue_reader, queue_readers,
-    queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions, queue_schedules, queue_groups from public;
+revoke all on table delayed_queue, queue_kind, queue_count, queue_cursor, queue_hold, queue_history, queue_dedup,
+    queue_inbox, queue_stage, queue_stage_part, queue_stage_done, queue_write, queue_stream_part, queue_stream_plan,
+    queue_stream_kept, queue_worker, queue_use, queue_subscription, queue_recurring, queue_group, queue_group_slot,
+    queue_group_due, queue_group_member, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores,
+    queue_slot, queue_claim, queue_bucket, queue_term, queue_log, queue_log_gone, queue_log_known, queue_reader,
+    queue_readers, queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions, queue_schedules,
+    queue_groups from public;
 --;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
@@ -9119,8 +9674,11 @@ revoke all on function
 --;
 do $$
 begin
-    if (select count(*) from pg_roles r where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_observer', 'queue_admin')) = 5 then
-        execute format('grant usage on schema %I to queue_producer, queue_consumer, queue_operator, queue_observer', current_schema());
+    if (select count(*) from pg_roles r
+        where r.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_observer', 'queue_admin')) = 5
+        then
+        execute format('grant usage on schema %I to queue_producer, queue_consumer, queue_operator, queue_observer',
+            current_schema());
         grant execute on function
             queue_push(text, text, jsonb, jsonb),
             queue_push_bytes(text, text, bytea, jsonb),
@@ -9144,7 +9702,8 @@ begin
             queue_heartbeat(text, jsonb),
             queue_reap()
             to queue_consumer;
-        grant execute on function queue_stage_begin(text, jsonb), queue_stage_publish(jsonb, jsonb), queue_stage_abort(text)
+        grant execute on function queue_stage_begin(text, jsonb), queue_stage_publish(jsonb, jsonb),
+            queue_stage_abort(text)
             to queue_producer;
         grant execute on function
             queue_stream_plan(text),
@@ -9169,12 +9728,15 @@ begin
             to queue_operator;
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
-        grant execute on function _queue_is_alive(integer, integer, bigint, bigint), _queue_state(bigint, bigint, bigint)
+        grant execute on function _queue_is_alive(integer, integer, bigint, bigint),
+            _queue_state(bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint) to queue_consumer, queue_operator;
-        grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint), queue_read_end(text)
+        grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint),
+            queue_read_end(text)
             to queue_consumer, queue_operator;
-        grant execute on function queue_group(text, text, jsonb, jsonb) to queue_producer, queue_consumer, queue_operator;
+        grant execute on function queue_group(text, text, jsonb, jsonb) to queue_producer, queue_consumer,
+            queue_operator;
         grant execute on function
             queue_subscribe(text, text),
             queue_unsubscribe(text, text),
@@ -9187,22 +9749,31 @@ begin
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
         grant select on queue_messages, queue_writes, queue_history, queue_schedules, queue_log to queue_operator;
-        grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores, queue_readers to queue_operator, queue_observer;
+        grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores,
+            queue_readers to queue_operator, queue_observer;
         -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
-        grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, reserved_by, ready_at,
-            due_at, max_attempts, source_kind, source_key, member, order_key) on delayed_queue to queue_operator, queue_observer;
+        grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
+            attempts, reserved_by, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
+            on delayed_queue to queue_operator, queue_observer;
         grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
-        grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep) on queue_worker to queue_operator, queue_observer;
-        grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator, queue_observer;
-        grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed) on queue_group to queue_operator, queue_observer;
-        grant select (member, group_name, p_kind, p_key, entry, done_at, outcome) on queue_group_member to queue_operator, queue_observer;
+        grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
+            on queue_worker to queue_operator, queue_observer;
+        grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at)
+            on queue_recurring to queue_operator, queue_observer;
+        grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at,
+            failed) on queue_group to queue_operator, queue_observer;
+        grant select (member, group_name, p_kind, p_key, entry, done_at, outcome)
+            on queue_group_member to queue_operator, queue_observer;
         grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
         grant select (error) on queue_group_member to queue_operator;
-        grant select on queue_count, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait to queue_operator, queue_observer;
-        grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts, max_attempts,
-            reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;
-        grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at, finished_at, attempts,
-            reserved_by) on queue_history to queue_observer;
-        grant select (name, p_kind, rule, catch_up, paused, until, next_at, last_at) on queue_schedules to queue_observer;
+        grant select on queue_count, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait to queue_operator,
+            queue_observer;
+        grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
+            attempts, max_attempts, reserved_by, age, source_kind, source_key, entry)
+            on queue_messages to queue_observer;
+        grant select (p_kind, p_key, entry, outcome, to_kind, priority, scheduled_at_initially, created_at, reserved_at,
+            finished_at, attempts, reserved_by) on queue_history to queue_observer;
+        grant select (name, p_kind, rule, catch_up, paused, until, next_at, last_at)
+            on queue_schedules to queue_observer;
     end if;
 end $$;

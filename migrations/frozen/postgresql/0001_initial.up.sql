@@ -1,5 +1,6 @@
 -- frozen from sql/postgresql by tools.freeze; never edited
--- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see _queue_defaults.
+-- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see
+-- _queue_defaults.
 create table queue_kind (
     p_kind              text collate "C" constraint queue_kind_pkey primary key,    -- serves: every routine
     timeout_seconds     numeric not null default 300,
@@ -31,11 +32,11 @@ comment on table queue_kind is 'Settings of kinds, written by queue_define, queu
 -- The messages. A row is keyed by (p_kind, p_key); scheduled_at is its delivery time and its lock.
 --
 -- What says where a message stands is kept apart from the lock, so that a reserve changes no indexed column and is a
--- heap-only update (docs/adr/0001-storage.md): a message that may be taken has a place in the ready line (ready_at), one
--- that has to wait has a date in the timetable (due_at) and none in the line.
+-- heap-only update (docs/adr/0001-storage.md): a message that may be taken has a place in the ready line (ready_at),
+-- one that has to wait has a date in the timetable (due_at) and none in the line.
 --
--- That one of payload and payload_bytes is set is up to the routines: PostgreSQL parses the expression of a CHECK anew in each statement,
--- 13 µs of the 120 of a push.
+-- That one of payload and payload_bytes is set is up to the routines: PostgreSQL parses the expression of a CHECK anew
+-- in each statement, 13 µs of the 120 of a push.
 create table delayed_queue (
     p_kind                 text collate "C" not null,
     p_key                  text collate "C" not null,
@@ -71,13 +72,15 @@ create table delayed_queue (
 ) with (fillfactor = 45);
 --;
 -- serves: queue_reserve, queue_pop, queue_peek
-create index delayed_queue_ready on delayed_queue (p_kind, (-priority::integer), ready_at, entry) where ready_at is not null;
+create index delayed_queue_ready on delayed_queue (p_kind, (-priority::integer), ready_at, entry)
+    where ready_at is not null;
 --;
 -- serves: queue_reserve (what has come due), queue_peek
 create index delayed_queue_due on delayed_queue (p_kind, due_at) where due_at is not null;
 --;
 -- serves: queue_push (who is first in a line; it is one at a time)
-create unique index delayed_queue_first on delayed_queue (p_kind, order_key) where order_key is not null and order_waits is null;
+create unique index delayed_queue_first on delayed_queue (p_kind, order_key)
+    where order_key is not null and order_waits is null;
 --;
 -- serves: queue_ack (who comes next in a line), queue_peek
 create index delayed_queue_line on delayed_queue (p_kind, order_key, entry) where order_waits;
@@ -163,9 +166,10 @@ comment on table queue_count is 'Counters, appended by the routines and folded b
 -- Without a primary key a table of a publication refuses to be deleted from.
 alter table queue_count replica identity full;
 --;
--- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps one as a setting
--- of its own, a row of this table as text; here stand those that it leaves for sessions that have none. Only ever appended and
--- deleted; the newest row counts. Who changes the columns changes the name of the setting too (_queue_cursor_name).
+-- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps one
+-- as a setting of its own, a row of this table as text; here stand those that it leaves for sessions that have none.
+-- Only ever appended and deleted; the newest row counts. Who changes the columns changes the name of the setting too
+-- (_queue_cursor_name).
 create table queue_cursor (
     id            bigint generated always as identity,
     p_kind        text collate "C" not null,
@@ -234,10 +238,10 @@ comment on column queue_cursor.older_places is 'The older marks of the lanes.';
 --;
 comment on column queue_cursor.older_entries is 'The entries at the older marks.';
 --;
--- When holds end: appended by queue_reserve only while the beginning of the ready line is no longer looked at, because a scan
--- from there has become slow. Otherwise an expired hold is found in its place. A row is of one call, with its entries; or of all
--- that a session takes one by one from a place of the line on, for as long as the kind says, until it notes the next place
--- some two seconds later.
+-- When holds end: appended by queue_reserve only while the beginning of the ready line is no longer looked at, because
+-- a scan from there has become slow. Otherwise an expired hold is found in its place. A row is of one call, with its
+-- entries; or of all that a session takes one by one from a place of the line on, for as long as the kind says, until
+-- it notes the next place some two seconds later.
 create table queue_hold (
     p_kind  text collate "C" not null,
     until   bigint not null,
@@ -255,8 +259,8 @@ comment on table queue_hold is 'Ends of holds for sessions that keep a cursor; i
 -- Without a primary key a table of a publication refuses to be deleted from.
 alter table queue_hold replica identity full;
 --;
--- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is added in the
--- transaction that appends.
+-- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is
+-- added in the transaction that appends.
 create table queue_history (
     p_kind                 text collate "C" not null,
     p_key                  text collate "C" not null,
@@ -330,8 +334,8 @@ create index queue_dedup_ended on queue_dedup (p_kind, ended_at);
 --;
 comment on table queue_dedup is 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define. (pyqueue_sql)';
 --;
--- Messages as plain rows, for INSERT, COPY and writers that know nothing of routines: a trigger puts them into delayed_queue
--- and takes them out of here, in the same statement. Unlogged because nothing stays.
+-- Messages as plain rows, for INSERT, COPY and writers that know nothing of routines: a trigger puts them into
+-- delayed_queue and takes them out of here, in the same statement. Unlogged because nothing stays.
 create unlogged table queue_inbox (
     id            bigint generated always as identity,
     p_kind        text collate "C",
@@ -371,8 +375,9 @@ comment on column queue_inbox.attempts is 'Deliveries that are behind it already
 --;
 comment on column queue_inbox.max_attempts is 'Deliveries it may have; NULL: as its kind says.';
 --;
--- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
--- timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat alone.
+-- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to
+-- the timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat
+-- alone.
 create table queue_worker (
     worker          text collate "C" constraint queue_worker_pkey primary key,      -- serves: queue_heartbeat
     kinds           jsonb,
@@ -389,8 +394,8 @@ create table queue_worker (
 comment on table queue_worker is 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';
 --;
 -- When somebody was last notified of something new: a mark for each of the 16 channels (see _queue_wake), the time in
--- milliseconds and the lower 21 bits of the transaction. Sequences, because those aren't versioned: what all pushes look at
--- and some of them write doesn't grow under a snapshot.
+-- milliseconds and the lower 21 bits of the transaction. Sequences, because those aren't versioned: what all pushes
+-- look at and some of them write doesn't grow under a snapshot.
 create sequence queue_event_0;
 --;
 create sequence queue_event_1;
@@ -455,18 +460,21 @@ comment on sequence queue_event_14 is 'The last event of channel pyqueue_14; int
 --;
 comment on sequence queue_event_15 is 'The last event of channel pyqueue_15; internal to _queue_wake.';
 --;
--- What nobody but the owner knows: the names of the settings in which sessions keep what they may not write come from it.
+-- What nobody but the owner knows: the names of the settings in which sessions keep what they may not write come from
+-- it.
 create sequence queue_secret minvalue -9223372036854775808;
 --;
 do $$
 begin
-    perform setval('queue_secret'::regclass, ('x' || right(replace(gen_random_uuid()::text, '-', ''), 15))::bit(60)::bigint);
+    perform setval('queue_secret'::regclass,
+        ('x' || right(replace(gen_random_uuid()::text, '-', ''), 15))::bit(60)::bigint);
 end $$;
 --;
 comment on sequence queue_secret is 'A number that nobody but the owner knows; internal to _queue_setting.';
 --;
--- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed. Unlogged because a
--- crash of the server that loses it loses nothing that was published, and queue_stage_publish refuses a part that isn't there.
+-- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed. Unlogged
+-- because a crash of the server that loses it loses nothing that was published, and queue_stage_publish refuses a part
+-- that isn't there.
 create unlogged table queue_stage_part (
     part     bigint generated always as identity,
     job      text collate "C" not null,
@@ -490,8 +498,8 @@ comment on table queue_stage_part is 'Parts of jobs that are staged and not yet 
 --;
 comment on column queue_stage_part.run is 'The run of the query that staged it; what an earlier run has left nobody can publish any more.';
 --;
--- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check here: a
--- row that is wrong names itself when it is published.
+-- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check
+-- here: a row that is wrong names itself when it is published.
 create unlogged table queue_stage (
     part          bigint not null,
     p_kind        text collate "C",
@@ -547,8 +555,8 @@ create table queue_write (
 --;
 comment on table queue_write is 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';
 --;
--- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is replayed has what it
--- had, and one call ends them all.
+-- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is
+-- replayed has what it had, and one call ends them all.
 create table queue_stream_part (
     source   text collate "C" not null,
     part     integer not null,
@@ -589,8 +597,8 @@ comment on table queue_stream_plan is 'Reads that are not yet committed; those o
 --;
 comment on column queue_stream_plan.sealed is 'Whether it was planned again after something was handed out: then nothing is added.';
 --;
--- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is replayed reads it again,
--- so that state which is computed anew in between is what it was.
+-- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is
+-- replayed reads it again, so that state which is computed anew in between is what it was.
 create table queue_stream_kept (
     source                 text collate "C" not null,
     part                   integer not null,
@@ -636,9 +644,9 @@ create table queue_use (
 --;
 comment on table queue_use is 'When kinds that go when unused were last used; see expires_seconds of queue_define. (pyqueue_sql)';
 --;
--- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by its last
--- word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE
--- finds most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
+-- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by
+-- its last word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE finds
+-- most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
 create table queue_subscription (
     pattern       text collate "C" not null,
     p_kind        text collate "C" not null,
@@ -658,8 +666,8 @@ create index queue_subscription_kind on queue_subscription (p_kind);
 --;
 comment on table queue_subscription is 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions. (pyqueue_sql)';
 --;
--- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time, each a mask
--- with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
+-- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time,
+-- each a mask with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
 create table queue_recurring (
     name         text collate "C" constraint queue_recurring_pkey primary key,  -- serves: queue_schedule, queue_unschedule
     p_kind       text collate "C" not null,
@@ -717,8 +725,8 @@ create index queue_group_checked on queue_group (checked_at) where finished_at i
 --;
 comment on table queue_group is 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';
 --;
--- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees that it is,
--- and only those look at the group as a whole.
+-- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees
+-- that it is, and only those look at the group as a whole.
 create table queue_group_slot (
     group_name text collate "C" not null,
     slot       smallint not null,
@@ -727,8 +735,8 @@ create table queue_group_slot (
 --;
 comment on table queue_group_slot is 'What is locked while members of a group end; internal. (pyqueue_sql)';
 --;
--- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a note, and
--- whoever comes next with a newer snapshot looks whether all is done.
+-- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a
+-- note, and whoever comes next with a newer snapshot looks whether all is done.
 create table queue_group_due (
     group_name text collate "C" not null,
     writer     bigint not null,
@@ -737,9 +745,9 @@ create table queue_group_due (
 --;
 comment on table queue_group_due is 'Groups of which all may be done; writer is the transaction that says so. Internal. (pyqueue_sql)';
 --;
--- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by age. Who appends
--- holds an advisory lock that says from which position on its rows may come (_queue_log_open), by which readers know how far all
--- is committed.
+-- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by
+-- age. Who appends holds an advisory lock that says from which position on its rows may come (_queue_log_open), by
+-- which readers know how far all is committed.
 create table queue_log (
     position      bigint generated by default as identity constraint queue_log_pkey primary key,  -- serves: queue_read (of a pattern)
     event         text collate "C" not null,
@@ -771,8 +779,8 @@ comment on column queue_log.copy_of is 'Of a copy, the position of what stands u
 --;
 comment on column queue_log.topic_only is 'Whether it stands for its topic alone: the kind that it was logged for keeps it no longer, and p_kind has a copy.';
 --;
--- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a reader is told of
--- what it will never see.
+-- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a
+-- reader is told of what it will never see.
 create table queue_log_gone (
     p_kind   text collate "C" not null,
     name     text collate "C" not null,
@@ -786,8 +794,8 @@ create index queue_log_gone_name on queue_log_gone (name);
 --;
 comment on table queue_log_gone is 'What the log has no longer; internal. (pyqueue_sql)';
 --;
--- Positions up to which all was known to be committed or undone, for those who can't find it out themselves: a snapshot that has this
--- row has all of that too. Appended, and folded.
+-- Positions up to which all was known to be committed or undone, for those who can't find it out themselves: a snapshot
+-- that has this row has all of that too. Appended, and folded.
 create table queue_log_known (
     position bigint not null,
     id       bigint generated by default as identity,
@@ -808,7 +816,8 @@ create table queue_reader (
 --;
 comment on table queue_reader is 'Readers of the log; look at it through the view queue_readers. (pyqueue_sql)';
 --;
--- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was pushed as.
+-- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was
+-- pushed as.
 create table queue_group_member (
     member     bigint constraint queue_group_member_pkey primary key,  -- serves: queue_ack, queue_move
     group_name text collate "C" not null,
@@ -830,8 +839,8 @@ create index queue_group_member_group on queue_group_member (group_name, member)
 --;
 comment on table queue_group_member is 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';
 --;
--- Semaphores: how many messages that name one may be held at once. Its row is locked while that changes, and written, so that an
--- old snapshot can't miss it.
+-- Semaphores: how many messages that name one may be held at once. Its row is locked while that changes, and written,
+-- so that an old snapshot can't miss it.
 create table queue_semaphore (
     name     text collate "C" constraint queue_semaphore_pkey primary key,  -- serves: queue_push, queue_reserve, queue_ack
     capacity bigint not null
@@ -839,8 +848,8 @@ create table queue_semaphore (
 --;
 comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
 --;
--- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
--- that there is room (until is the time of that, negated).
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and
+-- was told that there is room (until is the time of that, negated).
 create table queue_semaphore_slot (
     entry bigint not null,
     name  text collate "C" not null,
@@ -868,8 +877,8 @@ create index queue_semaphore_wait_kind on queue_semaphore_wait (p_kind, name, en
 --;
 comment on table queue_semaphore_wait is 'Messages in line for a semaphore; internal. (pyqueue_sql)';
 --;
--- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses until its
--- transaction ends; what stands in one says queue_claim, so that no row is updated by each reserve.
+-- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses
+-- until its transaction ends; what stands in one says queue_claim, so that no row is updated by each reserve.
 create table queue_slot (
     p_kind  text collate "C" not null,
     slot    integer not null,
@@ -885,8 +894,8 @@ comment on column queue_slot.kept is 'The claims of this place before this numbe
 comment on column queue_slot.kept_at is 'When they were.';
 --;
 -- Which delivery has a place of queue_slot: the newest one does, as long as its message is held. Only ever appended and
--- deleted, and read from the newest on, so that what died under an old snapshot is in nobody's way. The number is what two who took
--- a place with old snapshots would both give.
+-- deleted, and read from the newest on, so that what died under an old snapshot is in nobody's way. The number is what
+-- two who took a place with old snapshots would both give.
 create table queue_claim (
     p_kind text collate "C" not null,
     slot   integer not null,
@@ -898,9 +907,9 @@ create table queue_claim (
 --;
 comment on table queue_claim is 'Deliveries of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
 --;
--- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a token for
--- each step of time between spent_at and now; to take some is to move spent_at on. Sessions take several ahead where the rate is high, and so
--- a part is updated about 20 times a second at the most.
+-- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a
+-- token for each step of time between spent_at and now; to take some is to move spent_at on. Sessions take several
+-- ahead where the rate is high, and so a part is updated about 20 times a second at the most.
 create table queue_bucket (
     p_kind   text collate "C" not null,
     part     smallint not null,
@@ -912,9 +921,9 @@ comment on table queue_bucket is 'Tokens of kinds with rate_per_second; internal
 --;
 comment on column queue_bucket.spent_at is 'Until when the tokens of this part are spent, in nanoseconds.';
 --;
--- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its path and the kind.
--- A row of a message that has gone means nothing, since an entry number is used once, and is cleared away by whoever finds it: so
--- what ends a message needn't know of this table.
+-- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its
+-- path and the kind. A row of a message that has gone means nothing, since an entry number is used once, and is cleared
+-- away by whoever finds it: so what ends a message needn't know of this table.
 create table queue_term (
     entry bigint not null,
     term  bigint not null,

@@ -1,10 +1,11 @@
 -- calls: _queue_fail, _queue_misfit
 drop procedure if exists _queue_check_fit;
 delimiter $$
-create procedure _queue_check_fit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_fit(in in_shape longtext character set utf8mb4,
+    in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a payload that is not of its kind.
-in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter''s name for
-the message.
+in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter''s
+name for the message.
 Errors: PQ003.'
 begin
     declare v_misfit varchar(500) character set utf8mb4;

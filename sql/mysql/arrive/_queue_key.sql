@@ -1,7 +1,7 @@
 -- calls: _queue_random
 drop procedure if exists _queue_key;
 delimiter $$
-create procedure _queue_key(in in_now bigint, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_key(in in_now bigint, out out_key text collate exact)
     comment 'A key for a message that came without: a UUID of version 7, so that new keys stand at the end of the index.
 in_now: the time of the call.
 Result: the UUID; its order is that of the microseconds, then random.
@@ -11,7 +11,8 @@ begin
     declare v_random varchar(64) character set ascii;
     declare v_time char(12) character set ascii default lpad(hex(in_now div 1000), 12, '0');
     call _queue_random(v_random);
-    set out_key = lower(concat_ws('-', left(v_time, 8), right(v_time, 4), concat('7', lpad(hex(in_now % 1000 * 4096 div 1000), 3, '0')),
+    set out_key = lower(concat_ws('-', left(v_time, 8), right(v_time, 4),
+        concat('7', lpad(hex(in_now % 1000 * 4096 div 1000), 3, '0')),
         concat(elt(1 + ascii(v_random) % 4, '8', '9', 'a', 'b'), substr(v_random, 2, 3)), substr(v_random, 5, 12)));
 end $$
 delimiter ;

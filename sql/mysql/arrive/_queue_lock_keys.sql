@@ -1,7 +1,9 @@
 drop procedure if exists _queue_lock_keys;
 delimiter $$
-create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, out out_last bigint)
-    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order of their entries everywhere.
+create procedure _queue_lock_keys(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
+    out out_last bigint)
+    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order
+of their entries everywhere.
 in_kind, in_messages: those of queue_push_many. out_last: the last entry, 0 where none is there.
 Locks: those messages.
 differs: a part of PostgreSQL''s queue_push_many.'
@@ -9,7 +11,8 @@ begin
     declare v_entry, v_locked bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct q.entry from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+        select distinct q.entry from json_table(in_messages, '$[*]'
+            columns (p_key varchar(200) collate exact path '$.key')) r
             straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
         order by q.entry;
     set out_last = 0;

@@ -1,12 +1,14 @@
 -- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
 drop procedure if exists _queue_message;
 delimiter $$
-create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint, in in_defaults longtext character set utf8mb4, in in_now bigint,
-    out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
-    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
+create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
+    in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text collate exact,
+    out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
+    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int,
+    out out_on_duplicate varchar(20) character set utf8mb4)
     comment 'One message of a batch, checked.
-in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those of
-the message win. in_now: the time of the call.
+in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
+of the message win. in_now: the time of the call.
 Result: its key (made where it has none) and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
@@ -15,9 +17,11 @@ begin
     declare v_own, v_defaults, v_names longtext character set utf8mb4;
     declare i int default 0;
     if coalesce(json_type(in_message), 'NULL') <> 'OBJECT' then
-        call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'), 'must be an object {key, payload, and push options}');
+        call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'),
+            'must be an object {key, payload, and push options}');
     elseif json_type(json_extract(in_message, '$.key')) not in ('STRING', 'NULL') then
-        call _queue_fail('PQ001', concat(v_place, '.key'), json_unquote(json_extract(in_message, '$.key')), 'must be a string');
+        call _queue_fail('PQ001', concat(v_place, '.key'), json_unquote(json_extract(in_message, '$.key')),
+            'must be a string');
     end if;
     if json_type(json_extract(in_message, '$.key')) = 'STRING' then
         set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
@@ -37,7 +41,7 @@ begin
         set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']'))));
         set i = i + 1;
     end while;
-    call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority, out_headers,
-        out_attempts, out_max_attempts, out_on_duplicate);
+    call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
+        out_headers, out_attempts, out_max_attempts, out_on_duplicate);
 end $$
 delimiter ;

@@ -1,11 +1,12 @@
 drop procedure if exists _queue_push;
 delimiter $$
-create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
-    in in_payload_bytes longblob, in in_options longtext character set utf8mb4, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_scheduled_at bigint,
+create procedure _queue_push(in in_kind text collate exact, in in_key text collate exact,
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_options longtext character set utf8mb4, out out_key text collate exact, out out_scheduled_at bigint,
     out out_outcome varchar(10) character set utf8mb4)
     comment 'Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
-in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the errors and the locks are those of
-queue_push.
+in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
+errors and the locks are those of queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
     declare v_now, v_since, v_at bigint;
@@ -14,7 +15,7 @@ push: begin
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining, v_filter, v_logs boolean;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     if in_payload_bytes is null then
@@ -34,13 +35,15 @@ push: begin
     elseif v_shape is not null then
         call _queue_check_fit(v_shape, in_payload, 'payload');
     end if;
-    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at, v_attempts,
-        v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
+    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate);
+    call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at,
+        v_attempts, v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
     if v_filter and out_outcome in ('created', 'replaced') then
         call _queue_index(null, in_kind, out_key);
     end if;
-    if out_outcome = 'created' and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
+    if out_outcome = 'created'
+        and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
         call _queue_order_key(in_options, null, v_order);
         call _queue_stand(in_kind, out_key, v_order);

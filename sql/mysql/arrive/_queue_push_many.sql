@@ -2,8 +2,9 @@
 --     _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
 drop procedure if exists _queue_push_many;
 delimiter $$
-create procedure _queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+create procedure _queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii,
+    out out_made longtext character set ascii)
     comment 'queue_push_many without its transaction.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many.
 out_outcomes: a letter a message, in their order: c for created, i for ignored, r for replaced, h for held. out_made: 36
@@ -22,17 +23,21 @@ begin
         set in_messages = '[]';
     end if;
     call _queue_check_messages(in_messages);
-    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
+    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate);
+    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
+        or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
     into v_keeps, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
     set out_outcomes = null, out_made = null;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
+    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
+        and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
         and json_depth(in_messages) <= 33 then
-        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, out_outcomes);
+        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+            out_outcomes);
     end if;
     if out_outcomes is null then
         call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);

@@ -2,21 +2,24 @@
 --     _queue_schedule, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 delimiter $$
-create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint, out out_priority smallint,
-    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
+create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_scheduled_at bigint, out out_priority smallint, out out_headers longtext character set utf8mb4,
+    out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
     comment 'The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
-for _queue_enrol.
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and
+_queue_semaphores answer, and group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.'
 begin
     declare v_value bigint;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) collate exact;
+    declare v_text longtext collate exact;
     set out_scheduled_at = in_now, out_priority = 0, out_headers = null, out_attempts = 0, out_max_attempts = null,
         out_on_duplicate = 'ignore';
     if in_options is not null then
-        call _queue_check_options(in_options, 'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate,route,group,order_key,semaphores', 'options');
+        call _queue_check_options(in_options,
+            concat('delay_seconds,scheduled_at,priority,headers,attempts,',
+            'max_attempts,on_duplicate,route,group,order_key,semaphores'), 'options');
         if json_contains_path(in_options, 'one', '$.delay_seconds', '$.scheduled_at') then
             call _queue_schedule(in_options, in_now, out_scheduled_at);
         end if;

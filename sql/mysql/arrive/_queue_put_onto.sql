@@ -2,12 +2,13 @@
 -- changes: delayed_queue
 drop procedure if exists _queue_put_onto;
 delimiter $$
-create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint, in in_on_duplicate varchar(20) character set utf8mb4,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_put_onto(in in_kind text collate exact, in in_key text collate exact,
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
+    in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
+    in in_on_duplicate varchar(20) character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
     comment 'A push onto a key that is taken.
-in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload with
-its headers. The other parameters are as in _queue_put.
+in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
+with its headers. The other parameters are as in _queue_put.
 Result: replaced; held, where somebody holds the message: the newest is kept beside it and delivered once the present
 delivery is done; NULL where the message has gone.
 Locks: the message.
@@ -19,7 +20,8 @@ begin
     declare v_rank int;
     declare v_newer, v_placed, v_slotted boolean;
     declare continue handler for not found begin end;
-    -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has another entry
+    -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has
+    -- another entry
     select q.entry into v_seen from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     select q.entry into v_entry from delayed_queue q where q.entry = v_seen for update;
     if v_entry is null then
@@ -41,7 +43,8 @@ begin
         where q.entry = v_entry;
         set out_outcome = 'held';
     else
-        -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls no handler
+        -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
+        -- no handler
         -- where an update is one
         select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry for update;
@@ -50,9 +53,11 @@ begin
             else greatest(coalesce(v_pending_at, in_now), in_now) end;
         update delayed_queue q
         set q.payload = case when v_content then in_payload when v_newer then q.pending_payload else q.payload end,
-            q.payload_bytes = case when v_content then in_payload_bytes when v_newer then q.pending_bytes else q.payload_bytes end,
-            q.headers = case when v_content then in_headers when v_newer then q.pending_headers else q.headers end,
-            q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null, q.pending_at = null,
+            q.payload_bytes = case when v_content then in_payload_bytes when v_newer then q.pending_bytes
+            else q.payload_bytes end, q.headers = case when v_content then in_headers
+                when v_newer then q.pending_headers else q.headers end,
+            q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null,
+                q.pending_at = null,
             q.scheduled_at = v_at,
             -- what waits in a line goes on waiting
             q.ready_rank = if(v_at <= in_now and v_placed, -q.priority, null),

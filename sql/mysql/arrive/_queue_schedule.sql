@@ -1,7 +1,8 @@
 -- calls: _queue_fail, _queue_instant, _queue_number
 drop procedure if exists _queue_schedule;
 delimiter $$
-create procedure _queue_schedule(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint)
+create procedure _queue_schedule(in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_scheduled_at bigint)
     comment 'The delivery time that the options ask for.
 in_options: delay_seconds (0 or more), or scheduled_at, see _queue_instant. in_now: the time of the call.
 Result: microseconds since 1970; in_now where neither is given.

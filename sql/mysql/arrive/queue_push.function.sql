@@ -1,7 +1,8 @@
 -- calls: _queue_check_payload, _queue_push
 drop function if exists queue_push;
 delimiter $$
-create function queue_push(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_payload longtext character set utf8mb4) returns json
+create function queue_push(in_kind text collate exact, in_key text collate exact,
+    in_payload longtext character set utf8mb4) returns json
     not deterministic modifies sql data
     comment 'The short form of the procedure queue_push, for clients that only know SELECT: without options.
 in_kind, in_key, in_payload, the errors and the locks: those of the procedure.
@@ -9,7 +10,7 @@ Result: a JSON object of its columns.
 What it costs: the locks last as long as the statement''s transaction, as those of the procedure do in a transaction.
 differs: PostgreSQL''s routine is such a function itself.'
 begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key text collate exact;
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     call _queue_check_payload(in_payload, 'payload');

@@ -1,8 +1,8 @@
--- calls: _queue_again, _queue_begin, _queue_check_payload, _queue_commit, _queue_push, _queue_undo
+-- calls: _queue_check_payload, _queue_push
 drop procedure if exists queue_push;
 delimiter $$
-create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_push(in in_kind text collate exact, in in_key text collate exact,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Puts one message into a kind.
 in_kind: the kind, 1 to 95 characters.
 in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While the kind holds a message of that key, a second
@@ -45,22 +45,13 @@ putting the same key. With an order_key it locks the first of its line and the o
 waits until this transaction has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key text collate exact;
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_payload(in_payload, 'payload');
-            call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_check_payload(in_payload, 'payload');
+        call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
+    end atomic;
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end $$
 delimiter ;

@@ -1,35 +1,30 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_push_many, _queue_undo
+-- calls: _queue_push_many
 drop procedure if exists queue_push_many;
 delimiter $$
-create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
-queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if pushed one after
-another; where any has an on_duplicate of its own, those of one time are delivered in the order of their keys. in_options: push options for all; those of a message win.
+queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
+pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
+their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
 and for a group that has finished.
-Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up out of order, the
-call undoes what it did and begins again); what others are putting in is waited for in the order of the keys, so that overlapping batches
-don''t deadlock.'
+Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
+out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
+the keys, so that overlapping batches don''t deadlock.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_outcomes, v_made longtext character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);
+    end atomic;
     select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,
-        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held' else 'ignored' end
+        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held'
+        else 'ignored' end
             as outcome
-    from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
+    from json_table(in_messages, '$[*]'
+        columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
     order by r.place;
 end $$
 delimiter ;

@@ -2,9 +2,10 @@
 drop procedure if exists _queue_again;
 delimiter $$
 create procedure _queue_again(in in_own boolean, inout out_tries int)
-    comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is made again, since
-all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has innodb_snapshot_isolation on, the default from 11.6
-on, and a row has changed that a statement waited for (1020): that undoes the transaction just the same.
+    comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is
+made again, since all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has
+innodb_snapshot_isolation on, the default from 11.6 on, and a row has changed that a statement waited for (1020): that
+undoes the transaction just the same.
 in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
 Errors: the server''s 1213, where it can''t be made again.'
 begin

@@ -1,9 +1,10 @@
 drop procedure if exists _queue_begin;
 delimiter $$
 create procedure _queue_begin(out out_own boolean)
-    comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under autocommit each
-statement of a procedure would be a transaction for itself.
-out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages in.
+    comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under
+autocommit each statement of a procedure would be a transaction for itself.
+out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages
+in.
 Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
 begin

@@ -1,7 +1,8 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_boolean;
 delimiter $$
-create procedure _queue_boolean(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value boolean)
+create procedure _queue_boolean(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, out out_value boolean)
     comment 'A boolean out of the options.
 in_options: the options. in_option: its name.
 Result: true or false; NULL where it isn''t given.

@@ -1,7 +1,8 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_check_headers;
 delimiter $$
-create procedure _queue_check_headers(in in_headers longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
+create procedure _queue_check_headers(in in_headers longtext character set utf8mb4,
+    in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Refuses headers that are no object of scalars.
 in_headers: the headers. in_name: the parameter''s name for the message.
 Result: the headers, NULL where there are none.

@@ -1,7 +1,8 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_check_json;
 delimiter $$
-create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4,
+    in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a text that is no JSON, or none that every server can hold.
 in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
 Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
@@ -13,14 +14,16 @@ begin
     declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json, 'must be JSON, and not too deep');
     declare exit handler for 3151 call _queue_fail('PQ003', in_name, in_json, 'must have names of less than 64 KiB');
     if not json_valid(in_json) then
-        if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31 then
+        if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31
+            then
             -- no other options are that deep
-            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'), if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json,
-                'must be at most 31 levels deep');
+            call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'),
+                if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json, 'must be at most 31 levels deep');
         end if;
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
     /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
-        and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"', '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
+        and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"',
+            '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, its numbers too'); */
     elseif locate('\\', in_json) > 0 then
         set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape

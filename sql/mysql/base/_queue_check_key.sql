@@ -1,7 +1,7 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_check_key;
 delimiter $$
-create procedure _queue_check_key(in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_key(in in_key text collate exact, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a key.
 in_key: the key. in_name: the parameter''s name for the message.
 Errors: PQ001.
@@ -11,7 +11,8 @@ begin
         call _queue_fail('PQ001', in_name, in_key, 'must have 1 to 200 characters');
     elseif locate(char(0), in_key) > 0 then
         call _queue_fail('PQ001', in_name, in_key, 'must not contain the character NUL');
-    elseif length(in_key) > char_length(in_key) and hex(in_key) regexp '^(..)*ED[AB]' then -- MariaDB takes surrogates for characters
+    -- MariaDB takes surrogates for characters
+    elseif length(in_key) > char_length(in_key) and hex(in_key) regexp '^(..)*ED[AB]' then
         call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
     end if;
 end $$

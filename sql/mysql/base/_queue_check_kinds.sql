@@ -1,7 +1,8 @@
 -- calls: _queue_check_json, _queue_check_kind, _queue_fail
 drop procedure if exists _queue_check_kinds;
 delimiter $$
-create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4)
+create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4,
+    out out_kinds longtext character set utf8mb4)
     comment 'The kinds that a consumer names.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
 Result: the kinds, in their order.
@@ -9,7 +10,7 @@ Errors: PQ001.
 differs: the result is a parameter, out_kinds, a JSON array.'
 begin
     declare v_place int default 0;
-    declare v_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind longtext collate exact;
     declare v_number int default -1;
     if in_kinds is not null then
         call _queue_check_json(in_kinds, 'PQ001', 'kinds');

@@ -1,16 +1,17 @@
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_options;
 delimiter $$
-create procedure _queue_check_options(in in_options longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_options(in in_options longtext character set utf8mb4,
+    in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses options that are no object and options that nobody knows.
 in_options: the options. in_allowed: the names a routine knows. in_name: the parameter''s name for the message.
 Errors: PQ002.
-differs: in_allowed is a text: a,b,c. An error names first what begins as the unknown one does, since there is little room. What is no JSON is refused here. MariaDB keeps a name that stands twice in an object; in options
-that is refused.'
+differs: in_allowed is a text: a,b,c. An error names first what begins as the unknown one does, since there is little
+room. What is no JSON is refused here. MariaDB keeps a name that stands twice in an object; in options that is refused.'
 begin
     declare v_type varchar(20) character set utf8mb4;
     declare v_allowed varchar(500) character set utf8mb4;
-    declare v_unknown text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_unknown text collate exact;
     if in_options is not null then
         call _queue_check_json(in_options, 'PQ002', in_name);
         set v_type = json_type(in_options);
@@ -19,15 +20,17 @@ begin
         elseif v_type = 'OBJECT' and json_length(in_options) > 0 then
             -- a name that no path finds is one that MariaDB keeps as it is spelt, with escapes
             select min(o.name) into v_unknown
-            from json_table(json_keys(in_options), '$[*]' columns (name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) o
-            where not find_in_set(o.name, in_allowed collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+            from json_table(json_keys(in_options), '$[*]' columns (name text collate exact path '$')) o
+            where not find_in_set(o.name, in_allowed collate exact)
                 or not json_contains_path(in_options, 'one', concat('$.', o.name));
             if v_unknown is not null then
-                select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4), left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
+                select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4),
+                    left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
                 into v_allowed
-                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]' columns (place for ordinality,
-                    name varchar(100) character set utf8mb4 path '$')) a;
-                call _queue_fail('PQ002', in_name, v_unknown, concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
+                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]'
+                    columns (place for ordinality, name varchar(100) character set utf8mb4 path '$')) a;
+                call _queue_fail('PQ002', in_name, v_unknown,
+                    concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
             elseif json_length(in_options) <> json_length(json_keys(in_options)) then
                 call _queue_fail('PQ002', in_name, in_options, 'must have no name twice');
             end if;

@@ -1,7 +1,8 @@
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_payload;
 delimiter $$
-create procedure _queue_check_payload(in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_payload(in in_payload longtext character set utf8mb4,
+    in in_name varchar(100) character set utf8mb4)
     comment 'Refuses JSON that not every server can hold.
 in_payload: the payload; NULL: nothing is refused. in_name: the parameter''s name for the message.
 Errors: PQ003 where it is deeper than 31 levels (a scalar is one level).

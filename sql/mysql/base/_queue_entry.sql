@@ -2,7 +2,8 @@
 drop procedure if exists _queue_entry;
 delimiter $$
 create procedure _queue_entry(out out_entry bigint)
-    comment 'Gives one number, for an entry: greater than all that were given before it was asked for, whichever server gave them.
+    comment 'Gives one number, for an entry: greater than all that were given before it was asked for, whichever server
+gave them.
 out_entry: the number.
 Locks: none.
 differs: on PostgreSQL the column is an identity. See _queue_epoch.'

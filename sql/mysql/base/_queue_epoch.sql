@@ -3,10 +3,11 @@
 drop procedure if exists _queue_epoch;
 delimiter $$
 create procedure _queue_epoch(out out_shift bigint)
-    comment 'Answers what makes the number of an entry out of UUID_SHORT(): ((uuid_short() << 8) & 9223372036854775807) + out_shift.
-UUID_SHORT() alone begins with the server''s id and the time of its start, so numbers would fall with another server or a clock set back.
-Here an epoch stands in front instead. Whoever finds that the newest epoch isn''t that of this server, this run of it and this million of
-numbers begins the next one. The last 8 bits are the server''s id, so that two servers never give the same number.
+    comment 'Answers what makes the number of an entry out of UUID_SHORT(): ((uuid_short() << 8) & 9223372036854775807)
++ out_shift. UUID_SHORT() alone begins with the server''s id and the time of its start, so numbers would fall with
+another server or a clock set back. Here an epoch stands in front instead. Whoever finds that the newest epoch isn''t
+that of this server, this run of it and this million of numbers begins the next one. The last 8 bits are the server''s
+id, so that two servers never give the same number.
 out_shift: what to add. It is good for this call.
 Locks: none: the rows of sessions that begin the same epoch differ in their id.
 differs: only here. PostgreSQL has sequences; why not AUTO_INCREMENT: docs/adr/0015.'

@@ -5,13 +5,15 @@ create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_nam
     comment 'Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
 PQ005 a receipt, PQ006 receipts that are lost.
-in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed: what is allowed.
-differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number of its own, 31001 to
-31006, for drivers that know nothing of SQLSTATEs.'
+in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed:
+what is allowed.
+differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number
+of its own, 31001 to 31006, for drivers that know nothing of SQLSTATEs.'
 begin
     declare v_text varchar(1000) character set utf8mb4;
     declare v_most int default if(in_code = 'PQ006', 400, 40);
-    set v_text = concat(in_name, ' ', coalesce(concat('"', left(in_value, v_most), if(char_length(in_value) > v_most, '…', ''), '"'),
+    set v_text = concat(in_name, ' ',
+        coalesce(concat('"', left(in_value, v_most), if(char_length(in_value) > v_most, '…', ''), '"'),
         'NULL'), ': ', in_allowed);
     if char_length(v_text) > 128 then
         set v_text = concat(left(v_text, 127), '…');

@@ -1,9 +1,10 @@
 -- calls: _queue_fail, _queue_iso
 drop procedure if exists _queue_instant;
 delimiter $$
-create procedure _queue_instant(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_time bigint)
-    comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so that
-nobody''s seconds pass for microseconds.
+create procedure _queue_instant(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, out out_time bigint)
+    comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is
+refused, so that nobody''s seconds pass for microseconds.
 in_options: the options. in_option: its name.
 Result: microseconds since 1970; NULL where it isn''t given.
 Errors: PQ002.
@@ -15,7 +16,8 @@ begin
     if coalesce(v_type, 'NULL') <> 'NULL' then
         if v_type = 'STRING' then
             call _queue_iso(json_unquote(v_at), out_time);
-        elseif v_type in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') and abs(v_at + 0e0) < 1e18 and v_at + 0e0 = floor(v_at + 0e0) then
+        elseif v_type in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') and abs(v_at + 0e0) < 1e18
+            and v_at + 0e0 = floor(v_at + 0e0) then
             set out_time = cast(v_at as decimal(60,30));
         end if;
         -- up to the last microsecond of the year 9999

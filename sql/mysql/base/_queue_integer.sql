@@ -1,7 +1,8 @@
 -- calls: _queue_fail, _queue_number
 drop procedure if exists _queue_integer;
 delimiter $$
-create procedure _queue_integer(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
+create procedure _queue_integer(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
     out out_value bigint)
     comment 'A whole number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.
@@ -13,7 +14,8 @@ begin
     -- a JSON null is no number for MySQL: v_value is NULL then
     if v_value <> truncate(v_value, 0)
         or if(v_value is null, false, json_extract(in_options, concat('$.', in_option)) + 0e0 <> v_value) then
-        call _queue_fail('PQ002', in_option, json_unquote(json_extract(in_options, concat('$.', in_option))), 'must be a whole number');
+        call _queue_fail('PQ002', in_option, json_unquote(json_extract(in_options, concat('$.', in_option))),
+            'must be a whole number');
     end if;
     set out_value = v_value;
 end $$

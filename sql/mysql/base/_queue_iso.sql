@@ -1,9 +1,9 @@
 drop procedure if exists _queue_iso;
 delimiter $$
-create procedure _queue_iso(in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_time bigint)
+create procedure _queue_iso(in in_text longtext collate exact, out out_time bigint)
     comment 'A time as ISO 8601 writes it.
-in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z, +02, +0200,
-+02:00. A second 60 is the next minute.
+in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z,
++02, +0200, +02:00. A second 60 is the next minute.
 out_time: microseconds since 1970-01-01 UTC; NULL for what is no such time.
 differs: PostgreSQL reads it itself, in the same way.'
 begin
@@ -13,7 +13,8 @@ begin
     declare v_month_day, v_hour, v_minute, v_second, v_fraction, v_ahead_hours, v_ahead_minutes int;
     set out_time = null;
     if char_length(in_text) <= 40 and in_text regexp
-        '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z' then
+        '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z'
+            then
         set v_offset = regexp_substr(in_text, '(Z|[+-][0-9:]+)\\z');
         set v_clock = substr(in_text, 12, char_length(in_text) - 11 - char_length(v_offset));
         -- no server shows a day that isn't there in the same way
@@ -28,10 +29,12 @@ begin
         set v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2));
         set v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
         if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16 and v_ahead_minutes < 60
-            and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24 and v_minute + v_second + v_fraction = 0) then
+            and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24
+                and v_minute + v_second + v_fraction = 0) then
             set out_time = ((to_days(v_day) - day(v_day) + v_month_day - to_days('1970-01-01')) * 86400
                 + v_hour * 3600 + v_minute * 60 + v_second
-                - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 + v_fraction;
+                - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 +
+                    v_fraction;
         end if;
     end if;
 end $$

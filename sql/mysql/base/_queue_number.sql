@@ -1,8 +1,9 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_number;
 delimiter $$
-create procedure _queue_number(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6),
-    in in_most decimal(30,6), out out_value decimal(30,6))
+create procedure _queue_number(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6), in in_most decimal(30,6),
+    out out_value decimal(30,6))
     comment 'A number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.
 Result: the number; NULL where it isn''t given.
@@ -13,9 +14,11 @@ begin
     declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
     set out_value = null;
     if v_type <> 'NULL' then
-        if v_type not in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') or v_value + 0e0 < in_least or v_value + 0e0 > in_most then
+        if v_type not in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') or v_value + 0e0 < in_least
+            or v_value + 0e0 > in_most then
             call _queue_fail('PQ002', in_option, json_unquote(v_value), concat('must be a number from ',
-                trim(trailing '.' from trim(trailing '0' from in_least)), ' to ', trim(trailing '.' from trim(trailing '0' from in_most))));
+                trim(trailing '.' from trim(trailing '0' from in_least)), ' to ',
+                trim(trailing '.' from trim(trailing '0' from in_most))));
         end if;
         set out_value = round(cast(v_value as decimal(60,30)), 6);
     end if;

@@ -3,7 +3,8 @@ delimiter $$
 create procedure _queue_random(out out_random varchar(64) character set ascii)
     comment 'A random number that nobody can guess, from which a call makes the secrets of its receipts.
 out_random: 64 hexadecimal digits.
-differs: MariaDB before 10.10 has no generator for secrets; there it is a hash of two UUIDs, random numbers and the time.'
+differs: MariaDB before 10.10 has no generator for secrets; there it is a hash of two UUIDs, random numbers and the
+time.'
 begin
     /*!80000 set out_random = hex(random_bytes(32)); */
     /*M!101000 set out_random = hex(random_bytes(32)); */

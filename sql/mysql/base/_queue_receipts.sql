@@ -1,11 +1,12 @@
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_receipts;
 delimiter $$
-create procedure _queue_receipts(in in_receipts longtext character set utf8mb4, out out_list longtext character set utf8mb4, out out_number int)
+create procedure _queue_receipts(in in_receipts longtext character set utf8mb4,
+    out out_list longtext character set utf8mb4, out out_number int)
     comment 'Takes an array of receipts apart.
 in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
-Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once and
-in the order of the entries, which is the order in which every routine locks rows.
+Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once
+and in the order of the entries, which is the order in which every routine locks rows.
 Errors: PQ005 with the first that has another form; PQ003 for JSON that no server could hold.'
 begin
     declare v_bad longtext character set utf8mb4;
@@ -29,8 +30,10 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
     from (
-        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret, min(r.n) as n
-        from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+        select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret,
+            min(r.n) as n
+        from json_table(in_receipts, '$[*]'
+            columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
         group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
 end $$
 delimiter ;

@@ -1,7 +1,8 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_text;
 delimiter $$
-create procedure _queue_text(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
+create procedure _queue_text(in in_options longtext character set utf8mb4,
+    in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
     comment 'A string out of the options.
 in_options: the options. in_option: its name.
 Result: the string; NULL where it isn''t given.

@@ -1,8 +1,8 @@
 drop procedure if exists _queue_undo;
 delimiter $$
 create procedure _queue_undo(in in_own boolean)
-    comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that calls it raises
-the error again.
+    comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that
+calls it raises the error again.
 in_own: see _queue_begin; NULL: it failed before.'
 begin
     -- after a deadlock there is no savepoint any more: the server has undone the whole transaction

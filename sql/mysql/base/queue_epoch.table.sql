@@ -1,5 +1,5 @@
--- What stands in front of the numbers that a run of a server gives out: see _queue_epoch. A row a run, and one for each million of its
--- numbers; only ever appended, and folded by queue_prune.
+-- What stands in front of the numbers that a run of a server gives out: see _queue_epoch. A row a run, and one for each
+-- million of its numbers; only ever appended, and folded by queue_prune.
 -- differs: PostgreSQL has sequences.
 create table if not exists queue_epoch (
     epoch                  bigint not null
@@ -10,5 +10,5 @@ create table if not exists queue_epoch (
         comment 'UUID_SHORT() without its last 20 bits: the server''s id, when it was started, and which million.',
     began_at               bigint not null,
     primary key (epoch, id) -- serves: queue_push
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Which epoch the numbers of a server belong to; internal to _queue_epoch. (pyqueue_sql)';

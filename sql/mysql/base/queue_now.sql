@@ -1,9 +1,9 @@
 drop procedure if exists queue_now;
 delimiter $$
 create procedure queue_now(out out_now bigint)
-    comment 'The clock of the queue: the database''s wall clock at this moment, in microseconds since 1970-01-01 UTC. Every routine
-reads it once a call. It is not the transaction''s start, and no caller can shift it; a test sets the time by replacing
-this routine as its owner.
+    comment 'The clock of the queue: the database''s wall clock at this moment, in microseconds since 1970-01-01 UTC.
+Every routine reads it once a call. It is not the transaction''s start, and no caller can shift it; a test sets the time
+by replacing this routine as its owner.
 out_now: the time.
 differs: a procedure with a parameter for its result, because a function can''t be created on every server.'
 begin

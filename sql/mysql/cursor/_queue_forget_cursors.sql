@@ -1,7 +1,7 @@
 -- changes: queue_cursor
 drop procedure if exists _queue_forget_cursors;
 delimiter $$
-create procedure _queue_forget_cursors(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_before bigint unsigned)
+create procedure _queue_forget_cursors(in in_kind text collate exact, in in_before bigint unsigned)
     comment 'Removes shared cursors that nobody needs any longer.
 in_kind: the kind. in_before: those with a smaller number.
 Locks: their rows; what others have locked is left.
@@ -15,7 +15,8 @@ begin
         where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j straight_join queue_cursor c force index (primary) on c.id = j.id;
+        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
+            straight_join queue_cursor c force index (primary) on c.id = j.id;
     end if;
 end $$
 delimiter ;

@@ -1,12 +1,14 @@
 drop procedure if exists _queue_keep_cursor;
 delimiter $$
-create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_cursor longtext character set utf8mb4,
-    in in_from varchar(6) character set ascii, in in_start bigint, in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
-    comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast again.
-in_kind: the kind. in_path: where @pyqueue_cursors has it. in_cursor: as it was, see _queue_take. in_from: where the scan began:
-start, cursor or marks. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that was
-slow for the first time is measured again, without its locks. in_max: how many were asked for. in_entries: what it found, a JSON
-array. in_now: the time of the call.
+create procedure _queue_keep_cursor(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
+    in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint,
+    in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
+    comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has
+become fast again.
+in_kind: the kind. in_path: where @pyqueue_cursors has it. in_cursor: as it was, see _queue_take. in_from: where the
+scan began: start, cursor or marks. in_start: when, in microseconds of the real clock. in_took: how long it took, in
+microseconds; a scan that was slow for the first time is measured again, without its locks. in_max: how many were asked
+for. in_entries: what it found, a JSON array. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.'
 keep: begin
     declare v_cursor longtext character set utf8mb4 default in_cursor;
@@ -21,7 +23,8 @@ keep: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_from = 'start' then
-        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max) and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
+        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max)
+            and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
                 select q.entry from delayed_queue q force index (delayed_queue_ready)
@@ -38,8 +41,8 @@ keep: begin
             set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_object());
             leave keep;
         elseif coalesce(json_length(in_cursor), 0) = 0 then
-            set v_cursor = json_object('start_at', 0, 'marks_at', 0, 'turn_at', in_start + 3000000, 'took', 0, 'due', in_now + 0,
-                'due_newer', in_now - 3000000, 'due_older', in_now - 3000000, 'lanes', json_array());
+            set v_cursor = json_object('start_at', 0, 'marks_at', 0, 'turn_at', in_start + 3000000, 'took', 0, 'due',
+                in_now + 0, 'due_newer', in_now - 3000000, 'due_older', in_now - 3000000, 'lanes', json_array());
         end if;
         set v_cursor = json_set(v_cursor, '$.start_at', in_start + greatest(100000, 50 * v_took), '$.took', v_took + 0);
     elseif in_from = 'marks' then
@@ -51,8 +54,9 @@ keep: begin
     select coalesce(min(d.due_at), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
     where d.p_kind = in_kind and d.due_at between v_due and in_now;
     -- a mark is never ahead of its place
-    set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer', least(json_extract(v_cursor, '$.due_newer') + 0, v_due),
-        '$.due_older', least(json_extract(v_cursor, '$.due_older') + 0, v_due));
+    set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer',
+        least(json_extract(v_cursor, '$.due_newer') + 0, v_due), '$.due_older',
+        least(json_extract(v_cursor, '$.due_older') + 0, v_due));
     open c;
     lanes: loop
         begin
@@ -71,7 +75,8 @@ keep: begin
                 concat(v_path, '.older'), least(json_extract(v_cursor, concat(v_path, '.older')) + 0, v_last));
         elseif json_length(v_cursor, '$.lanes') < 32 then
             set v_cursor = json_array_insert(v_cursor, v_path,
-                json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older', v_last - 3000000));
+                json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older',
+                v_last - 3000000));
         end if;
     end loop;
     close c;

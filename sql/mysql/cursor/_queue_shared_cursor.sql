@@ -1,10 +1,11 @@
 drop procedure if exists _queue_shared_cursor;
 delimiter $$
-create procedure _queue_shared_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii, in in_start bigint,
-    in in_now bigint)
-    comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing where there is none, or
-it is of the future.
-in_kind: the kind. in_path: where @pyqueue_cursors has the kind. in_start: the real time, in microseconds. in_now: the time of the call.'
+create procedure _queue_shared_cursor(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
+    in in_start bigint, in in_now bigint)
+    comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing
+where there is none, or it is of the future.
+in_kind: the kind. in_path: where @pyqueue_cursors has the kind. in_start: the real time, in microseconds. in_now: the
+time of the call.'
 begin
     declare v_cursor longtext character set utf8mb4 default 'null';
     declare v_lane int default 0;

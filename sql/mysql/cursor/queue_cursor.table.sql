@@ -1,6 +1,6 @@
--- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps a cursor of its own,
--- in @pyqueue_cursors; here stand those that it leaves for sessions that have none. Only ever appended and deleted; the newest row
--- counts.
+-- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps a
+-- cursor of its own, in @pyqueue_cursors; here stand those that it leaves for sessions that have none. Only ever
+-- appended and deleted; the newest row counts.
 -- differs: the fields are one JSON object, as the session keeps it.
 create table if not exists queue_cursor (
     id                     bigint unsigned not null,
@@ -8,5 +8,5 @@ create table if not exists queue_cursor (
     fields                 json not null,
     primary key (id),
     key queue_cursor_kind (p_kind, id) -- serves: queue_reserve
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Where the scan of a kind begins, for sessions that have no cursor yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';

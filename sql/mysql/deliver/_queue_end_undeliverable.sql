@@ -1,12 +1,14 @@
 -- calls: _queue_bury, _queue_end, _queue_misfit
 drop procedure if exists _queue_end_undeliverable;
 delimiter $$
-create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4, in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint,
-    out out_ended int, out out_expired int)
-    comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is put in; where it was
-the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
-in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of the kind may
-have. in_now: the time of the call.
+create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4,
+    in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint, out out_ended int,
+    out out_expired int)
+    comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is
+put in; where it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead
+letter.
+in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of
+the kind may have. in_now: the time of the call.
 out_ended: how many that were. out_expired: how many of them were expired holds.
 differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
 begin
@@ -14,8 +16,10 @@ begin
     declare v_pending, v_last, v_held, v_done boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
     declare c cursor for
-        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most), q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
+            q.reserved_at is not null
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.entry for update /*!80000 of q */;
     set out_ended = 0;
     set out_expired = 0;
@@ -30,7 +34,8 @@ begin
         end if;
         set v_misfit = null;
         if in_shape is not null and not v_pending then
-            select q.payload into v_payload from delayed_queue q where q.entry = v_entry; -- a cursor over it would be a file
+            -- a cursor over it would be a file
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry;
             call _queue_misfit(in_shape, v_payload, v_misfit);
         end if;
         if v_pending then

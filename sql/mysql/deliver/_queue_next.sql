@@ -2,10 +2,12 @@
 -- changes: queue_count
 drop procedure if exists _queue_next;
 delimiter $$
-create procedure _queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
+create procedure _queue_next(in in_receipts longtext character set utf8mb4, in in_kind text collate exact,
+    in in_worker text collate exact, in in_max_messages int, in in_options longtext character set utf8mb4,
     out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
     comment 'queue_next without its transaction.
-in_receipts, in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_next. out_entry, out_entries, out_seed: see _queue_reserve.'
+in_receipts, in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_next. out_entry,
+out_entries, out_seed: see _queue_reserve.'
 begin
     declare v_options, v_lost, v_names longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
@@ -33,7 +35,8 @@ begin
         select group_concat(l.receipt order by l.place separator ', ') into v_names
         from (
             select r.place, r.receipt
-            from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            from json_table(in_receipts, '$[*]'
+                columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
             where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
         call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
     end if;

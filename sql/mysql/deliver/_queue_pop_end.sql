@@ -2,7 +2,8 @@
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_pop_end;
 delimiter $$
-create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_pop_end(in in_kind text collate exact, in in_entries longtext character set utf8mb4,
+    in in_now bigint)
     comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
 in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
 begin
@@ -12,7 +13,8 @@ begin
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     declare continue handler for not found begin end;
-    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps from queue_kind k where k.p_kind = in_kind;
+    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps
+        from queue_kind k where k.p_kind = in_kind;
     if not v_keeps then
         insert into queue_count (id, p_kind, pushed, reserved, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)

@@ -3,11 +3,11 @@
 -- changes: queue_count
 drop procedure if exists _queue_pop_take;
 delimiter $$
-create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_entries longtext character set utf8mb4)
+create procedure _queue_pop_take(in in_kind text collate exact, in in_max_messages int,
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
     comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
-in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the messages, a JSON
-array of their entries.'
+in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the
+messages, a JSON array of their entries.'
 begin
     declare v_looked bigint;
     declare v_most, v_number, v_expired int;
@@ -24,7 +24,8 @@ begin
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_options(in_options, 'where', 'options');
     call _queue_where(in_options, v_where);
-    select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores, k.rate_per_second
+    select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores,
+        k.rate_per_second
     into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
     from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
@@ -39,8 +40,8 @@ begin
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries, v_number,
-                v_expired);
+            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries,
+                v_number, v_expired);
         else
             call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);

@@ -1,13 +1,13 @@
 -- changes: delayed_queue
 drop procedure if exists _queue_promote;
 delimiter $$
-create procedure _queue_promote(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_low bigint, in in_high bigint, in in_floor bigint, in in_max int,
-    out out_first bigint)
+create procedure _queue_promote(in in_kind text collate exact, in in_low bigint, in in_high bigint, in in_floor bigint,
+    in in_max int, out out_first bigint)
     comment 'Moves messages that have come due from the timetable into the ready line.
-in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may get:
-where sessions no longer look at the line''s beginning, a place that nobody would see is none; those that would have an earlier one
-stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the least are moved, the best of the 1000
-that came due first.
+in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may
+get: where sessions no longer look at the line''s beginning, a place that nobody would see is none; those that would
+have an earlier one stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the
+least are moved, the best of the 1000 that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.'
 begin
@@ -36,7 +36,8 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
         from (
-            select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            select q.entry, q.due_at
+                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry
             where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
     end if;

@@ -3,12 +3,13 @@
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_reserve;
 delimiter $$
-create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session has asked for
-before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
-The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it may be several,
-a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
+create procedure _queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
+    in in_options longtext character set utf8mb4, out out_entry bigint, out out_entries longtext character set utf8mb4,
+    out out_seed varchar(64) character set ascii)
+    comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
+has asked for before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
+The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
+may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
@@ -17,17 +18,20 @@ begin
     declare v_most, v_slots int;
     declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_kept int default json_length(@pyqueue_cursors, v_path); -- 0 after one slow scan, 1 where there is no cursor
+    -- 0 after one slow scan, 1 where there is no cursor
+    declare v_kept int default json_length(@pyqueue_cursors, v_path);
     declare v_lanes int default json_length(@pyqueue_cursors, concat(v_path, '.lanes'));
     declare continue handler for not found begin end;
     -- a name of ASCII needs no other checks than these
-    if @pyqueue_own and @pyqueue_seed is not null and (v_kept < 2 or v_lanes = 1) and coalesce(in_max_messages, 1) = 1 and in_options is null
+    if @pyqueue_own and @pyqueue_seed is not null and (v_kept < 2 or v_lanes = 1) and coalesce(in_max_messages, 1) = 1
+        and in_options is null
         and (in_worker is null or locate(char(0), in_worker) = 0 and length(in_worker) between 1 and 200
             and char_length(in_worker) = length(in_worker)) then
         call queue_now(v_now);
         call _queue_ticks(v_start);
         select min(i.id) into v_landed from queue_inbox i;
-        select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null or k.expires_seconds is not null
+        select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null
+            or k.expires_seconds is not null
                 or k.max_reserved is not null or k.rate_per_second is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
         into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
@@ -42,8 +46,9 @@ begin
             select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and v_now;
             if v_due is null then
-                select q.entry, q.reserved_at is not null, q.pending is not null or q.attempts >= coalesce(q.max_attempts, v_most),
-                    if(q.source_kind is null, json_length(q.semaphores), null)
+                select q.entry, q.reserved_at is not null, q.pending is not null
+                    or q.attempts >= coalesce(q.max_attempts, v_most),
+                        if(q.source_kind is null, json_length(q.semaphores), null)
                 into out_entry, v_expired, v_ends, v_slots
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now

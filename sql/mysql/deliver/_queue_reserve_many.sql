@@ -5,10 +5,12 @@
 -- changes: queue_count
 drop procedure if exists _queue_reserve_many;
 delimiter $$
-create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
+create procedure _queue_reserve_many(in in_kind text collate exact, in in_worker text collate exact,
+    in in_max_messages int, in in_options longtext character set utf8mb4, out out_entry bigint,
+    out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
     comment 'What queue_reserve does in all cases but the most frequent.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
+ends.
 in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
 Result and locks: those of queue_reserve.'
 begin
@@ -20,7 +22,7 @@ begin
     declare v_paused, v_keeps, v_slotted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape, v_where longtext character set utf8mb4;
-    declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
+    declare v_worker text collate exact default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
     call _queue_take_in();
@@ -28,9 +30,10 @@ begin
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_key(v_worker, 'worker');
-    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds,
-        k.semaphores, k.max_reserved, k.rate_per_second
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k where k.p_kind = in_kind;
+    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
+        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k
+        where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
     end if;
@@ -53,9 +56,11 @@ begin
     if not v_paused and v_max > 0 then
         call _queue_groups_due(v_now, v_looked);
         if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number,
+                v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number, v_expired);
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number,
+                v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);

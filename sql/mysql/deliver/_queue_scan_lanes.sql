@@ -1,12 +1,14 @@
 -- calls: _queue_scan, _queue_scan_lane
 drop procedure if exists _queue_scan_lanes;
 delimiter $$
-create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint, in in_now bigint, in in_max int, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int, out out_new boolean)
+create procedure _queue_scan_lanes(in in_kind text collate exact,
+    inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint,
+    in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int, out out_ends int, out out_new boolean)
     comment 'The next messages of a kind, each priority from its place in the cursor or from its older mark.
-out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older marks). in_first:
-the first place that was given to what has just come due; NULL: nothing has. out_new: whether a priority was found that has no lane.
+out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older
+marks). in_first: the first place that was given to what has just come due; NULL: nothing has. out_new: whether a
+priority was found that has no lane.
 The other parameters, the result and the locks are those of _queue_scan.'
 begin
     declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
@@ -17,13 +19,14 @@ begin
     set v_lane = 0, v_before = -32769, v_rank = json_extract(out_cursor, '$.lanes[0].rank');
     while out_number < in_max and v_before < 32768 do
         if v_between then -- what stands between two lanes
-            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most, v_entries,
-                v_number, v_expired, v_ends);
+            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most,
+                v_entries, v_number, v_expired, v_ends);
             set out_new = out_new or v_number > 0, v_between = false, v_before = if(v_rank is null, 32768, v_before);
         else
             call _queue_scan_lane(in_kind, v_rank, least(
                 json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
-                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired, v_ends, v_last);
+                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired,
+                v_ends, v_last);
             if v_number > 0 then
                 set out_cursor = json_set(out_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
             end if;

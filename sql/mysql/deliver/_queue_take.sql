@@ -1,24 +1,25 @@
 -- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_scan_lanes, _queue_shared_cursor, _queue_ticks
 drop procedure if exists _queue_take;
 delimiter $$
-create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
+create procedure _queue_take(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the shortest, see
-_queue_reserve and _queue_take_onward.
-in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have.
+    comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the
+shortest, see _queue_reserve and _queue_take_onward.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
+may have.
 Result: see _queue_scan.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
-Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from the start is
-slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something; every 0.4 s from the older
-marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from the start 2% of the time, by which
-expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs a message; on a busy machine any scan may take
-some hundred µs), it keeps none, and the order is exact; with one a message that is pushed with a time in the past may come some
-seconds late.
-A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when the next look
-from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan from the start took; due,
-due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the priority, negated), place, newer and older
-(its marks). Times are microseconds, the first three of _queue_ticks.
+Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from
+the start is slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something;
+every 0.4 s from the older marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from
+the start 2% of the time, by which expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs
+a message; on a busy machine any scan may take some hundred µs), it keeps none, and the order is exact; with one a
+message that is pushed with a time in the past may come some seconds late.
+A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when
+the next look from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan
+from the start took; due, due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the
+priority, negated), place, newer and older (its marks). Times are microseconds, the first three of _queue_ticks.
 differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
 begin
     declare v_path varchar(1000) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
@@ -55,7 +56,8 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
+            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired,
+                out_ends);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
                 out_expired, out_ends, v_new);

@@ -1,10 +1,11 @@
 drop procedure if exists _queue_take_deliverable;
 delimiter $$
-create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4,
-    in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
+create procedure _queue_take_deliverable(in in_kind text collate exact, in in_max int, in in_most int,
+    in in_shape longtext character set utf8mb4, in in_now bigint, in in_where longtext character set utf8mb4,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
     comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
-in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other parameters, the result and
-the locks are those of _queue_take; out_expired counts what was ended too.
+in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other
+parameters, the result and the locks are those of _queue_take; out_expired counts what was ended too.
 differs: on PostgreSQL it is a part of _queue_deliver.'
 take: begin
     declare v_ends, v_ended, v_expired, v_more int default 0;
@@ -13,15 +14,18 @@ take: begin
         if in_where is null then
             call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
         else
-            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, v_ends);
+            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
+                v_ends);
         end if;
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
             if v_ends > 0 and exists (
                 select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null) then
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                        where q.semaphores is not null) then
                 -- the mark of the kind was lost
-                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries, out_number, out_expired);
+                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries,
+                    out_number, out_expired);
                 set out_expired = out_expired + v_expired;
                 leave take;
             end if;

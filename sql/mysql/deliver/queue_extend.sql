@@ -1,44 +1,36 @@
--- calls: _queue_again, _queue_begin, _queue_check_seconds, _queue_commit, _queue_extend_slotted, _queue_receipt,
---     _queue_undo, queue_now
+-- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipt, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_extend;
 delimiter $$
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds double)
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
-Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or removed; and where its
-hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with max_reserved, its place was wanted.
+Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or
+removed; and where its hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with
+max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry, v_found bigint;
     declare v_secret binary(16);
     declare v_slotted boolean;
     declare v_outcome longtext character set ascii;
     declare continue handler for not found begin end;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_seconds(in_seconds);
-            set v_outcome = 'l';
-            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q
-            where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
-            if v_slotted then
-                call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
-                set v_found = if(v_outcome = 'e', v_found, null);
-            else
-                update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed) where q.entry = v_found;
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_receipt(in_receipt, v_entry, v_secret);
+        call _queue_check_seconds(in_seconds);
+        set v_outcome = 'l';
+        select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q
+        where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
+        if v_slotted then
+            call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
+            set v_found = if(v_outcome = 'e', v_found, null);
+        else
+            update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed)
+                where q.entry = v_found;
+        end if;
+    end atomic;
     select in_receipt as receipt, if(v_found is null, 'lost', 'extended') as outcome;
 end $$
 delimiter ;

@@ -1,66 +1,59 @@
--- calls: _queue_again, _queue_begin, _queue_check_seconds, _queue_commit, _queue_extend_slotted, _queue_receipts,
---     _queue_undo, queue_now
+-- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipts, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_extend_many;
 delimiter $$
 create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds double)
     comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
-Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
 Locks: the messages, in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_until, v_entry bigint;
     declare v_number, v_place int;
     declare v_slotted boolean;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry, r.place, q.semaphores is not null
-                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                    place int path '$[2]')) r
-                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                        and q.reserved_by is not null
-                order by r.entry for update /*!80000 of q */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipts(in_receipts, v_list, v_number);
-            call _queue_check_seconds(in_seconds);
-            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
-            set v_outcomes = repeat('l', v_number), v_slots = null;
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_place, v_slotted;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                if v_slotted then
-                    set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
-                else
-                    update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
-                    set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
-                end if;
-            end loop;
-            close c;
-            if v_slots is not null then
-                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+    begin atomic
+        declare v_done boolean default false;
+        declare c cursor for
+            select q.entry, r.place, q.semaphores is not null
+            from json_table(v_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                place int path '$[2]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                    and q.reserved_by is not null
+            order by r.entry for update /*!80000 of q */;
+        call queue_now(v_now);
+        call _queue_receipts(in_receipts, v_list, v_number);
+        call _queue_check_seconds(in_seconds);
+        set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+        set v_outcomes = repeat('l', v_number), v_slots = null;
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_place, v_slotted;
+            end;
+            if v_done then
+                leave messages;
             end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+            if v_slotted then
+                set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
+            else
+                update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+                set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+            end if;
+        end loop;
+        close c;
+        if v_slots is not null then
+            call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+        end if;
+    end atomic;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    from json_table(in_receipts, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
 end $$
 delimiter ;

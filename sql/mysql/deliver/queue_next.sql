@@ -1,11 +1,12 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_next, _queue_reserved, _queue_undo
+-- calls: _queue_next, _queue_reserved
 drop procedure if exists queue_next;
 delimiter $$
-create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next messages, as
-queue_reserve does, in one transaction. What is acked first goes on along its route, finishes its group, and gives its
-turn to who is next in the line of its order key, at its semaphores and under max_reserved. So the same call may take
-what it has freed.
+create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text collate exact,
+    in in_worker text collate exact, in in_max_messages int, in in_options longtext character set utf8mb4)
+    comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next
+messages, as queue_reserve does, in one transaction. What is acked first goes on along its route, finishes its group,
+and gives its turn to who is next in the line of its order key, at its semaphores and under max_reserved. So the same
+call may take what it has freed.
 in_receipts: a JSON array of at most 10000 receipts, of whatever kinds; NULL: none.
 in_kind, in_worker, in_max_messages: those of queue_reserve.
 in_options: those of queue_reserve, and lost.
@@ -22,21 +23,12 @@ is drained. After each of them nothing is acked, and nothing taken.
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_entries longtext character set utf8mb4;
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_next(in_receipts, in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_next(in_receipts, in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
+    end atomic;
     call _queue_reserved(v_entry, v_entries, v_seed);
 end $$
 delimiter ;

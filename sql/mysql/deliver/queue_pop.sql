@@ -1,7 +1,8 @@
 -- calls: _queue_begin, _queue_commit, _queue_pop_end, _queue_pop_take, _queue_take_in, _queue_undo, queue_now
 drop procedure if exists queue_pop;
 delimiter $$
-create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+create procedure queue_pop(in in_kind text collate exact, in in_max_messages int,
+    in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind and removes them. They are delivered at most once: there is no way back.
 in_kind: the kind.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -14,7 +15,8 @@ matter, since nothing is held. A message that names semaphores is taken only whe
 has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.
-differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it believes them.'
+differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
+believes them.'
 begin
     declare v_own boolean;
     declare v_now bigint;
@@ -24,8 +26,9 @@ begin
     call _queue_take_in();
     call queue_now(v_now);
     call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by, q.errors
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+        q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
+        q.errors
     from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     order by j.place for update /*!80000 of q */;

@@ -1,9 +1,10 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_reserve, _queue_reserved, _queue_undo
+-- calls: _queue_reserve, _queue_reserved
 drop procedure if exists queue_reserve;
 delimiter $$
-create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies, the
-messages come back by themselves.
+create procedure queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
+    in in_options longtext character set utf8mb4)
+    comment 'Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies,
+the messages come back by themselves.
 in_kind: the kind.
 in_worker: who takes them, 1 to 200 characters; NULL: login and connection.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -26,21 +27,12 @@ Locks: the messages. The call passes over what others have locked, so no call wa
 See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_entries longtext character set utf8mb4;
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
+    end atomic;
     call _queue_reserved(v_entry, v_entries, v_seed);
 end $$
 delimiter ;

@@ -2,16 +2,17 @@
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack;
 delimiter $$
-create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
+    out out_outcome varchar(10) character set utf8mb4)
     comment 'queue_ack without its transaction, for whom may have none of its own.
 in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
     declare v_keeps, v_pushed boolean;
     declare v_deliveries int;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) collate exact;
     declare v_outcomes longtext character set ascii;
     declare v_semaphores longtext character set utf8mb4;
     declare continue handler for not found begin end;
@@ -20,14 +21,17 @@ begin
         call _queue_check_ack(in_options);
     end if;
     -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null or k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
+    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null
+        or k.history_seconds > 0 or k.dedup_seconds > 0
+        or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
     set out_outcome = 'lost';
     if v_kind is not null and not coalesce(v_keeps, false) then
         delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
         if row_count() > 0 then
-            insert into queue_count (id, p_kind, pushed, reserved, acked) values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
+            insert into queue_count (id, p_kind, pushed, reserved, acked)
+                values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
             set out_outcome = 'acked';
             if v_order is not null then
                 call queue_now(v_now);
@@ -39,8 +43,10 @@ begin
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
         call queue_now(v_now);
-        call _queue_ack_each(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), in_options, v_now, 1, v_outcomes);
-        set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end;
+        call _queue_ack_each(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), in_options, v_now, 1,
+            v_outcomes);
+        set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
+            else 'lost' end;
     end if;
 end $$
 delimiter ;

@@ -2,10 +2,12 @@
 -- changes: queue_history
 drop procedure if exists _queue_ack_each;
 delimiter $$
-create procedure _queue_ack_each(in in_list longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    in in_number int, out out_outcomes longtext character set ascii)
+create procedure _queue_ack_each(in in_list longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_number int,
+    out out_outcomes longtext character set ascii)
     comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
-in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
+in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
+of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
 as _queue_members_end and _queue_slot_settle.
@@ -15,16 +17,17 @@ begin
     declare v_secret binary(16);
     declare v_place int;
     declare v_done boolean default false;
-    declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind, v_to_kind varchar(100) collate exact;
+    declare v_to longtext collate exact;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_targets, v_move, v_members longtext character set utf8mb4;
     declare c cursor for -- in the order in which keys are put in everywhere
         select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member
         from (
             select s.entry, s.secret, r.place, s.p_kind, s.p_key, s.member, coalesce(v_to, if(s.source_kind is null,
-                convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null)) as to_kind
-            from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                convert(json_value(s.route, '$[0]') using utf8mb4) collate exact, null)) as to_kind
+            from json_table(in_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
                     place int path '$[2]')) r
                 straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
             limit 10000 for update /*!80000 of s */) o
@@ -35,10 +38,11 @@ begin
     end if;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(t.entry)) into v_targets
-    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+    from json_table(in_list, '$[*]'
+        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
         straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
         straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = s.p_key and t.p_kind = coalesce(v_to,
-            if(s.source_kind is null, convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null));
+            if(s.source_kind is null, convert(json_value(s.route, '$[0]') using utf8mb4) collate exact, null));
     if in_number > 1 or v_targets is not null then
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;

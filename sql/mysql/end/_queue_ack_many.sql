@@ -2,17 +2,19 @@
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack_many;
 delimiter $$
-create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
+create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
-in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a for acked, m
-for moved, d for duplicate, l for lost.'
+in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a
+for acked, m for moved, d for duplicate, l for lost.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
     declare v_keeps, v_each, v_ordered, v_slotted, v_done boolean default false;
     declare v_list, v_found, v_lines, v_slots longtext character set utf8mb4;
     declare c cursor for
-        select j.entry, j.place from json_table(v_found, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+        select j.entry, j.place from json_table(v_found, '$[*]'
+            columns (entry bigint path '$[0]', place int path '$[1]')) j
         order by j.entry;
     call _queue_receipts(in_receipts, v_list, v_number);
     if in_options is not null then
@@ -25,9 +27,13 @@ begin
     into v_found, v_keeps, v_each, v_ordered, v_slotted
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.order_key is not null as ordered, q.semaphores is not null as slotted, q.pending is not null
-            or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind) as keeps
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) r
+        select q.entry, r.place, q.route is not null or q.member is not null as routed,
+            q.order_key is not null as ordered, q.semaphores is not null as slotted, q.pending is not null
+            or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k
+                where k.p_kind = q.p_kind) as keeps
+        from json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+            place int path '$[2]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;
     if v_each or in_options is not null then
@@ -44,9 +50,11 @@ begin
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select json_arrayagg(q.entry) into v_slots
                 from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                        and q.semaphores is not null;
                 -- as _queue_slot_note; their slots say which semaphores they have
-                set @pyqueue_slot_entries = json_merge_preserve(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), v_slots),
+                set @pyqueue_slot_entries = json_merge_preserve(convert(coalesce(@pyqueue_slot_entries,
+                    '[]') using utf8mb4), v_slots),
                     @pyqueue_slot_names = convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4);
             end if;
             insert into queue_count (id, p_kind, pushed, reserved, acked)

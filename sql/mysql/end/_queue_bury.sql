@@ -3,16 +3,17 @@
 drop procedure if exists _queue_bury;
 delimiter $$
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
-    comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a suffix; kind, key and
-priority are remembered for queue_redrive; those of a dead letter that dies again are still those of its origin.
+    comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a
+suffix; kind, key and priority are remembered for queue_redrive; those of a dead letter that dies again are still those
+of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
 Locks: nothing more; waits for a transaction that is putting the same dead letter.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
-    declare v_kind, v_to_kind, v_source_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key, v_source_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind, v_to_kind, v_source_kind varchar(100) collate exact;
+    declare v_key, v_source_key varchar(200) collate exact;
     declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) collate exact;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member bigint;
@@ -22,11 +23,11 @@ begin
     declare v_letter bigint;
     declare v_created int default 0;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors, q.attempts,
-        q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores, coalesce(q.source_kind, q.p_kind),
-        coalesce(q.source_key, q.p_key), coalesce(q.source_priority, q.priority)
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route, v_member, v_order, v_semaphores,
-        v_source_kind, v_source_key, v_source_priority
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors,
+        q.attempts, q.reserved_by, q.route, q.member, coalesce(q.order_key, q.source_order_key), q.semaphores,
+        coalesce(q.source_kind, q.p_kind), coalesce(q.source_key, q.p_key), coalesce(q.source_priority, q.priority)
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route,
+        v_member, v_order, v_semaphores, v_source_kind, v_source_key, v_source_priority
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
@@ -36,14 +37,15 @@ begin
     while v_created = 0 do
         call _queue_entry(v_letter);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority, route, member,
-            source_order_key, semaphores)
-        values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes, v_headers,
-            v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_source_kind, v_source_key, v_source_priority, v_route, v_member,
-            v_order, v_semaphores)
+            scheduled_at_initially, created_at, ready_rank, ready_at, errors, source_kind, source_key, source_priority,
+            route, member, source_order_key, semaphores)
+        values (v_letter, v_to_kind, concat(left(v_key, 200 - char_length(v_suffix)), v_suffix), v_payload, v_bytes,
+            v_headers, v_priority, in_now, v_initially, in_now, -v_priority, in_now, v_errors, v_source_kind,
+            v_source_key, v_source_priority, v_route, v_member, v_order, v_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
-        select count(*) into v_created from delayed_queue q where q.entry = v_letter and q.source_kind = v_source_kind and q.source_key = v_source_key;
+        select count(*) into v_created from delayed_queue q
+            where q.entry = v_letter and q.source_kind = v_source_kind and q.source_key = v_source_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
     call _queue_index(v_letter, null, null);

@@ -6,7 +6,7 @@ create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
 in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.'
 begin
-    declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_to longtext collate exact;
     call _queue_check_options(in_options, 'result,to,payload', 'options');
     if json_contains_path(in_options, 'one', '$.result') then
         call _queue_check_payload(json_extract(in_options, '$.result'), 'result');

@@ -1,13 +1,13 @@
 -- calls: _queue_check_kind, _queue_fail
 drop procedure if exists _queue_check_dead_letter_kind;
 delimiter $$
-create procedure _queue_check_dead_letter_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_check_dead_letter_kind(in in_kind text collate exact, in in_dead_letter_kind text collate exact)
     comment 'Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
 Errors: PQ001 for a name that can''t be a kind, PQ004 for a circle.'
 begin
-    declare v_next text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_dead_letter_kind, concat(left(in_kind, 95), '.dead'));
-    declare v_last text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_next text collate exact default coalesce(in_dead_letter_kind, concat(left(in_kind, 95), '.dead'));
+    declare v_last text collate exact;
     declare v_steps int default 0;
     if in_dead_letter_kind is not null then
         call _queue_check_kind(in_dead_letter_kind, 100, 'dead_letter_kind');
@@ -18,7 +18,8 @@ begin
                 'refused, dead letters would come back to the kind they came from');
         end if;
         set v_last = v_next;
-        select coalesce(max(k.dead_letter_kind), concat(left(v_last, 95), '.dead')) into v_next from queue_kind k where k.p_kind = v_last;
+        select coalesce(max(k.dead_letter_kind), concat(left(v_last, 95), '.dead')) into v_next from queue_kind k
+            where k.p_kind = v_last;
         if v_next = v_last then
             leave chain; -- a name of 100 characters is its own dead letters'
         end if;

@@ -2,10 +2,11 @@
 --     _queue_text
 drop procedure if exists _queue_check_move;
 delimiter $$
-create procedure _queue_check_move(in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
-    in in_place varchar(60) character set utf8mb4)
+create procedure _queue_check_move(in in_to_kind text collate exact, in in_options longtext character set utf8mb4,
+    in in_now bigint, in in_place varchar(60) character set utf8mb4)
     comment 'Refuses a target and options that queue_move doesn''t know.
-in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in errors.
+in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in
+errors.
 Errors: PQ001, PQ002, PQ003.'
 begin
     declare v_at bigint;
@@ -15,9 +16,10 @@ begin
     declare v_on_duplicate varchar(20) character set utf8mb4;
     call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
-        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', concat(in_place, 'options'));
-        call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers, v_attempts,
-            v_max_attempts, v_on_duplicate);
+        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate',
+            concat(in_place, 'options'));
+        call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers,
+            v_attempts, v_max_attempts, v_on_duplicate);
         if json_contains_path(in_options, 'one', '$.payload') then
             call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
         end if;

@@ -2,8 +2,9 @@
 --     _queue_receipts
 drop procedure if exists _queue_check_moves;
 delimiter $$
-create procedure _queue_check_moves(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_list longtext character set utf8mb4, out out_number int)
+create procedure _queue_check_moves(in in_moves longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_list longtext character set utf8mb4,
+    out out_number int)
     comment 'Refuses moves that queue_move_many doesn''t know.
 in_moves, in_options: those of queue_move_many. in_now: the time of the call. out_list, out_number: their receipts, as
 _queue_receipts answers them.
@@ -16,7 +17,8 @@ begin
     declare v_move, v_receipts, v_options longtext character set utf8mb4;
     declare c cursor for
         select m.to_kind, m.move
-        from json_table(in_moves, '$[*]' columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
+        from json_table(in_moves, '$[*]'
+            columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
     if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
         set in_moves = '[]';
     end if;

@@ -3,18 +3,19 @@
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 delimiter $$
-create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed onto it
-while it was held, as a new entry with the same route before it, and the same semaphores; which is
+create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4,
+    in in_to_kind text collate exact, in in_now bigint)
+    comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what
+was pushed onto it while it was held, as a new entry with the same route before it, and the same semaphores; which is
 the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
-in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is pending, and
-nothing is kept. in_to_kind: where it went, NULL: nowhere.
+in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
+pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-differs: PostgreSQL has _queue_keep, _queue_ended, _queue_newest and _queue_put_pending, which are given a row; here a row can''t be
-a parameter.'
+differs: PostgreSQL has _queue_keep, _queue_ended, _queue_newest and _queue_put_pending, which are given a row; here a
+row can''t be a parameter.'
 begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
+    declare v_key varchar(200) collate exact;
     declare v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
@@ -23,12 +24,13 @@ begin
     declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
     declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry for update;
-    select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs from queue_kind k where k.p_kind = v_kind;
+    select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs
+        from queue_kind k where k.p_kind = v_kind;
     if v_history and in_outcome is not null then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
             scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors)
@@ -54,8 +56,8 @@ begin
         from delayed_queue q where q.entry = in_entry for update;
     end if;
     insert into queue_count (id, p_kind, pushed, reserved, popped, acked, moved, dead)
-    values (uuid_short(), v_kind, v_pushed, v_deliveries, if(in_outcome = 'popped', 1, null), if(in_outcome = 'acked', 1, null),
-        if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
+    values (uuid_short(), v_kind, v_pushed, v_deliveries, if(in_outcome = 'popped', 1, null),
+        if(in_outcome = 'acked', 1, null), if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
     delete q from delayed_queue q where q.entry = in_entry;
     if v_order is not null then
         call _queue_advance(v_kind, v_order, in_entry, in_now);
@@ -63,8 +65,8 @@ begin
         call _queue_slot_note(in_entry, v_semaphores);
     end if;
     if v_pending then
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts, 'ignore', v_at,
-            v_outcome);
+        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts,
+            'ignore', v_at, v_outcome);
         if v_outcome = 'created' then
             call _queue_index(null, v_kind, v_key);
         end if;

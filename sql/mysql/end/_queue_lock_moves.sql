@@ -1,11 +1,12 @@
 -- calls: _queue_lock
 drop procedure if exists _queue_lock_moves;
 delimiter $$
-create procedure _queue_lock_moves(in in_list longtext character set utf8mb4, in in_moves longtext character set utf8mb4)
-    comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their entries, so that
-moves in opposite directions don''t deadlock.
-in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are those of
-the list.
+create procedure _queue_lock_moves(in in_list longtext character set utf8mb4,
+    in in_moves longtext character set utf8mb4)
+    comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their
+entries, so that moves in opposite directions don''t deadlock.
+in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are
+those of the list.
 Locks: as said.
 differs: it locks only; the cursor of queue_move_many has the order in which the moves are made.'
 begin
@@ -13,12 +14,14 @@ begin
     -- keys of an entry never change: a plain read will do
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(t.entry)) into v_targets
-    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+    from json_table(in_list, '$[*]'
+        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
             place int path '$[2]')) r
         straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
         straight_join (
             select m.place, m.to_kind, m.p_key
-            from json_table(in_moves, '$[*]' columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
+            from json_table(in_moves, '$[*]'
+                columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
                 p_key varchar(200) character set utf8mb4 path '$.key')) m limit 10000) m on m.place = r.place
         straight_join delayed_queue t force index (delayed_queue_key)
             on t.p_kind = m.to_kind and t.p_key = coalesce(m.p_key, s.p_key);

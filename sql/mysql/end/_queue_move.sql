@@ -1,17 +1,17 @@
 drop procedure if exists _queue_move;
 delimiter $$
-create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text collate exact,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Moves one message.
-in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack next: true,
-since this is the next step of its route, and result. in_now: the time of the call.
+in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack
+next: true, since this is the next step of its route, and result. in_now: the time of the call.
 Result: the outcome: moved, duplicate, lost.
 Locks: the message, and its key in the target.
 differs: the result is a parameter, out_outcome.'
 move: begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
+    declare v_key text collate exact;
+    declare v_other_key text collate exact;
     declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
@@ -19,9 +19,10 @@ move: begin
     declare v_at, v_member bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining, v_filter, v_logs boolean;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key, q.semaphores
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key,
+        q.semaphores
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_route, v_member, v_order, v_semaphores
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
@@ -33,15 +34,17 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
+    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape,
+        v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
-        call _queue_fail('PQ004', concat('to_kind of "', left(v_key, 40), '"'), in_to_kind, 'takes in nothing while it is drained');
+        call _queue_fail('PQ004', concat('to_kind of "', left(v_key, 40), '"'), in_to_kind,
+            'takes in nothing while it is drained');
     elseif v_shape is not null then
         call _queue_check_fit(v_shape, v_payload, concat('payload of "', left(v_key, 40), '"'));
     end if;
-    call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at, v_other_priority, v_other_headers,
-        v_attempts, v_max_attempts, v_on_duplicate);
+    call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at,
+        v_other_priority, v_other_headers, v_attempts, v_max_attempts, v_on_duplicate);
     if json_value(in_options, '$.priority') is not null then
         set v_priority = v_other_priority;
     end if;
@@ -51,8 +54,8 @@ move: begin
     if json_contains_path(in_options, 'one', '$.key') then
         call _queue_text(in_options, 'key', v_other_key);
     end if;
-    call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, null,
-        v_on_duplicate, v_at, out_outcome);
+    call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now,
+        v_at, 0, null, v_on_duplicate, v_at, out_outcome);
     if v_filter and out_outcome in ('created', 'replaced') then
         call _queue_index(null, in_to_kind, coalesce(v_other_key, v_key));
     end if;

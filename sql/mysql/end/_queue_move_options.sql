@@ -1,7 +1,7 @@
 drop procedure if exists _queue_move_options;
 delimiter $$
-create procedure _queue_move_options(in in_common longtext character set utf8mb4, in in_move longtext character set utf8mb4,
-    out out_options longtext character set utf8mb4)
+create procedure _queue_move_options(in in_common longtext character set utf8mb4,
+    in in_move longtext character set utf8mb4, out out_options longtext character set utf8mb4)
     comment 'The options of one move of queue_move_many: those for all, and those of the move, which win.
 in_common: the options for all. in_move: the move, an object. out_options: the options; NULL for none.
 differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'

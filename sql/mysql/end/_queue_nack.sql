@@ -1,14 +1,14 @@
 drop procedure if exists _queue_nack;
 delimiter $$
-create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4,
+    in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Gives one message back.
 in_entry, in_secret: its receipt, taken apart. in_options: those of queue_nack, checked. in_now: the time of the call.
 Result: the outcome: retry, dead, lost.
 Locks: the message; as _queue_bury where it dies.
 differs: the result is a parameter, out_outcome.'
 nack: begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
     declare v_by varchar(200) character set utf8mb4;
     declare v_error, v_errors, v_shape longtext character set utf8mb4;
     declare v_counts, v_final, v_pending, v_slotted, v_filter boolean;
@@ -23,7 +23,8 @@ nack: begin
         set out_outcome = 'lost';
         leave nack;
     end if;
-    select coalesce(k.max_attempts, 2147483647), k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter, k.payload_shape, k.filter_index
+    select coalesce(k.max_attempts, 2147483647), k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
+        k.payload_shape, k.filter_index
     into v_most, v_backoff, v_factor, v_longest, v_jitter, v_shape, v_filter from queue_kind k where k.p_kind = v_kind;
     if v_most is null then
         call _queue_defaults(v_none, v_most, v_backoff, v_factor, v_longest, v_jitter);
@@ -72,9 +73,10 @@ nack: begin
         call _queue_add_error(v_errors, in_now, v_attempts, v_by, v_error, v_errors);
     end if;
     update delayed_queue q
-    set q.scheduled_at = v_at, q.ready_rank = if(v_at <= in_now, -q.priority, null), q.ready_at = if(v_at <= in_now, v_at, null),
-        q.due_at = if(v_at > in_now, v_at, null), q.reserved_at = null, q.reserved_by = null, q.secret = null,
-        q.attempts = if(v_counts, v_attempts, v_attempts - 1), q.errors = v_errors
+    set q.scheduled_at = v_at, q.ready_rank = if(v_at <= in_now, -q.priority, null),
+        q.ready_at = if(v_at <= in_now, v_at, null), q.due_at = if(v_at > in_now, v_at, null), q.reserved_at = null,
+        q.reserved_by = null, q.secret = null, q.attempts = if(v_counts, v_attempts, v_attempts - 1),
+        q.errors = v_errors
     where q.entry = in_entry;
     if v_slotted then
         call _queue_line_up(in_entry);

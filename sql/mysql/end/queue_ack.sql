@@ -1,9 +1,9 @@
--- calls: _queue_ack, _queue_again, _queue_begin, _queue_commit, _queue_undo
+-- calls: _queue_ack
 drop procedure if exists queue_ack;
 delimiter $$
 create procedure queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'The work is done: removes the message. It is kept in queue_history where the kind has history_seconds. What was pushed
-onto it while it was held is put in now.
+    comment 'The work is done: removes the message. It is kept in queue_history where the kind has history_seconds. What
+was pushed onto it while it was held is put in now.
 in_receipt: what queue_reserve returned.
 in_options: what came of it, and where it goes.
 - result: what came of the work. It is kept in queue_history and given to the group of the message. Allowed: JSON, at
@@ -24,19 +24,10 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_ack(in_receipt, in_options, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_ack(in_receipt, in_options, v_outcome);
+    end atomic;
     select in_receipt as receipt, v_outcome as outcome;
 end $$
 delimiter ;

@@ -1,29 +1,24 @@
--- calls: _queue_ack_many, _queue_again, _queue_begin, _queue_commit, _queue_undo
+-- calls: _queue_ack_many
 drop procedure if exists queue_ack_many;
 delimiter $$
-create procedure queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_ack_many(in in_receipts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'The work of many messages is done: queue_ack for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
-Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is
+lost the second time.
 Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
 Locks: as queue_ack, all in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_ack_many(in_receipts, in_options, v_outcomes);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
+    begin atomic
+        call _queue_ack_many(in_receipts, in_options, v_outcomes);
+    end atomic;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved'
+        when 'd' then 'duplicate' else 'lost' end
         as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    from json_table(in_receipts, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
 end $$
 delimiter ;

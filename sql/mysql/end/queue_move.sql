@@ -1,8 +1,7 @@
--- calls: _queue_again, _queue_begin, _queue_check_move, _queue_commit, _queue_lock, _queue_move, _queue_receipt,
---     _queue_text, _queue_undo, queue_now
+-- calls: _queue_check_move, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
 drop procedure if exists queue_move;
 delimiter $$
-create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text collate exact,
     in in_options longtext character set utf8mb4)
     comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
 in_receipt: what queue_reserve returned.
@@ -24,36 +23,27 @@ PQ004 for a target that is drained, unless it is the kind itself.
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry, v_target bigint;
     declare v_secret binary(16);
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key text collate exact;
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_move(in_to_kind, in_options, v_now, '');
-            if json_contains_path(in_options, 'one', '$.key') then
-                call _queue_text(in_options, 'key', v_key);
-            end if;
-            -- as _queue_lock_moves, without the lists
-            select min(t.entry) into v_target
-            from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
-                on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
-            where s.entry = v_entry and s.secret = v_secret;
-            if v_target is not null then
-                call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
-            end if;
-            call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_receipt(in_receipt, v_entry, v_secret);
+        call _queue_check_move(in_to_kind, in_options, v_now, '');
+        if json_contains_path(in_options, 'one', '$.key') then
+            call _queue_text(in_options, 'key', v_key);
+        end if;
+        -- as _queue_lock_moves, without the lists
+        select min(t.entry) into v_target
+        from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
+            on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
+        where s.entry = v_entry and s.secret = v_secret;
+        if v_target is not null then
+            call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
+        end if;
+        call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
+    end atomic;
     select in_receipt as receipt, v_outcome as outcome;
 end $$
 delimiter ;

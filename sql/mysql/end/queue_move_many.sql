@@ -1,76 +1,72 @@
--- calls: _queue_again, _queue_begin, _queue_check_moves, _queue_commit, _queue_lock_moves, _queue_move,
---     _queue_move_options, _queue_undo, queue_now
+-- calls: _queue_check_moves, _queue_lock_moves, _queue_move, _queue_move_options, queue_now
 drop procedure if exists queue_move_many;
 delimiter $$
-create procedure queue_move_many(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_move_many(in in_moves longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
-in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move options for all; those of
-a move win.
-Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the second
-time.
+in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move
+options for all; those of a move win.
+Result: a row a move, in their order: receipt, outcome: moved, duplicate, lost; a receipt that stands twice is lost the
+second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_number, v_place int;
-    declare v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_to_kind text collate exact;
     declare v_list, v_move, v_options longtext character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for -- in the order in which keys are put in everywhere
-                select o.entry, o.secret, o.place, o.to_kind, m.move
-                from (
-                    select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
-                    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                            place int path '$[2]')) r
-                        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
-                        straight_join (
-                            select t.place, t.to_kind, t.p_key
-                            from json_table(in_moves, '$[*]' columns (place for ordinality,
-                                to_kind varchar(100) character set utf8mb4 path '$.to_kind', p_key varchar(200) character set utf8mb4 path '$.key')) t
-                            limit 10000) k on k.place = r.place
-                    limit 10000 for update /*!80000 of s */) o
-                    -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
+    begin atomic
+        declare v_done boolean default false;
+        declare c cursor for -- in the order in which keys are put in everywhere
+            select o.entry, o.secret, o.place, o.to_kind, m.move
+            from (
+                select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
+                from json_table(v_list, '$[*]'
+                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                        place int path '$[2]')) r
+                    straight_join delayed_queue s force index (primary) on s.entry = r.entry
+                        and s.secret = unhex(r.secret)
                     straight_join (
-                        select t.place, t.move
-                        from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
-                        limit 10000) m on m.place = o.place
-                order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-                    o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
-            set v_outcomes = repeat('l', v_number);
-            call _queue_lock_moves(v_list, in_moves);
-            open c;
-            moves: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
-                end;
-                if v_done then
-                    leave moves;
-                end if;
-                call _queue_move_options(in_options, v_move, v_options);
-                call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
-                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-            end loop;
-            close c;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate' else 'lost' end
+                        select t.place, t.to_kind, t.p_key
+                        from json_table(in_moves, '$[*]' columns (place for ordinality,
+                            to_kind varchar(100) character set utf8mb4 path '$.to_kind',
+                            p_key varchar(200) character set utf8mb4 path '$.key')) t
+                        limit 10000) k on k.place = r.place
+                limit 10000 for update /*!80000 of s */) o
+                -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
+                straight_join (
+                    select t.place, t.move
+                    from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
+                    limit 10000) m on m.place = o.place
+            order by o.p_key collate exact,
+                o.to_kind collate exact;
+        call queue_now(v_now);
+        call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
+        set v_outcomes = repeat('l', v_number);
+        call _queue_lock_moves(v_list, in_moves);
+        open c;
+        moves: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
+            end;
+            if v_done then
+                leave moves;
+            end if;
+            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
+            set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
+        end loop;
+        close c;
+    end atomic;
+    select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate'
+        else 'lost' end
         as outcome
-    from json_table(in_moves, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
+    from json_table(in_moves, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
     order by m.place;
 end $$
 delimiter ;

@@ -1,10 +1,9 @@
--- calls: _queue_again, _queue_begin, _queue_check_nack, _queue_commit, _queue_nack, _queue_receipt, _queue_undo,
---     queue_now
+-- calls: _queue_check_nack, _queue_nack, _queue_receipt, queue_now
 drop procedure if exists queue_nack;
 delimiter $$
 create procedure queue_nack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Gives a message back for a later try. A nack of the last delivery that it may have (max_attempts) makes it a dead
-letter.
+    comment 'Gives a message back for a later try. A nack of the last delivery that it may have (max_attempts) makes it
+a dead letter.
 in_receipt: what queue_reserve returned.
 in_options: why, and until when.
 - delay_seconds: how long the message waits. Allowed: 0 to 31536000 (a year). Default: without an error 0; with an
@@ -21,24 +20,15 @@ its place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
 Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_outcome varchar(10) character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_nack(in_options);
-            call queue_now(v_now);
-            call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_receipt(in_receipt, v_entry, v_secret);
+        call _queue_check_nack(in_options);
+        call queue_now(v_now);
+        call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
+    end atomic;
     select in_receipt as receipt, v_outcome as outcome;
 end $$
 delimiter ;

@@ -1,58 +1,53 @@
--- calls: _queue_again, _queue_begin, _queue_check_nack, _queue_commit, _queue_lock, _queue_nack, _queue_receipts,
---     _queue_undo, queue_now
+-- calls: _queue_check_nack, _queue_lock, _queue_nack, _queue_receipts, queue_now
 drop procedure if exists queue_nack_many;
 delimiter $$
-create procedure queue_nack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_nack_many(in in_receipts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Gives many messages back: queue_nack for each, in one call.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
-Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
 Locks: as queue_nack, in the order of the entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_number, v_place int;
     declare v_list longtext character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-                select q.entry, q.secret, r.place
-                from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                    place int path '$[2]')) r
-                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                order by q.p_key, q.p_kind for update /*!80000 of q */;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_receipts(in_receipts, v_list, v_number);
-            call _queue_check_nack(in_options);
-            set v_outcomes = repeat('l', v_number);
-            call _queue_lock(v_list);
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_secret, v_place;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
-                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-            end loop;
-            close c;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    begin atomic
+        declare v_done boolean default false;
+        declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
+            select q.entry, q.secret, r.place
+            from json_table(v_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                place int path '$[2]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            order by q.p_key, q.p_kind for update /*!80000 of q */;
+        call queue_now(v_now);
+        call _queue_receipts(in_receipts, v_list, v_number);
+        call _queue_check_nack(in_options);
+        set v_outcomes = repeat('l', v_number);
+        call _queue_lock(v_list);
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_secret, v_place;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
+            set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
+        end loop;
+        close c;
+    end atomic;
+    select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
+        else 'lost' end as outcome
+    from json_table(in_receipts, '$[*]'
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
 end $$
 delimiter ;

@@ -1,8 +1,7 @@
--- calls: _queue_again, _queue_begin, _queue_check_count, _queue_check_kind, _queue_commit, _queue_discard,
---     _queue_undo, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_discard, queue_now
 drop procedure if exists queue_purge;
 delimiter $$
-create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure queue_purge(in in_kind text collate exact,
     in in_max_messages bigint)
     comment 'Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
@@ -10,43 +9,34 @@ Result: purged: how many.
 Errors: PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_purged bigint;
     declare continue handler for not found begin end;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry from delayed_queue q force index (delayed_queue_key)
-                where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
-                order by q.p_kind, q.p_key limit v_most for update skip locked;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
-            set v_purged = 0;
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                call _queue_discard(v_entry, 'removed', v_now);
-                set v_purged = v_purged + 1;
-            end loop;
-            close c;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        declare v_done boolean default false;
+        declare c cursor for
+            select q.entry from delayed_queue q force index (delayed_queue_key)
+            where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
+            order by q.p_kind, q.p_key limit v_most for update skip locked;
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
+        set v_purged = 0;
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_discard(v_entry, 'removed', v_now);
+            set v_purged = v_purged + 1;
+        end loop;
+        close c;
+    end atomic;
     select v_purged as purged;
 end $$
 delimiter ;

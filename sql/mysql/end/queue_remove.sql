@@ -1,41 +1,32 @@
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_check_kind, _queue_commit, _queue_discard, _queue_undo,
---     queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_discard, queue_now
 drop procedure if exists queue_remove;
 delimiter $$
-create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure queue_remove(in in_kind text collate exact,
+    in in_key text collate exact)
     comment 'Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_held boolean;
+    declare v_held boolean;
     declare v_now, v_entry bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_key(in_key, 'key');
-            set v_entry = null, v_held = false, v_outcome = 'absent';
-            select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
-            from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-            if v_held then
-                set v_outcome = 'held';
-            elseif v_entry is not null then
-                call _queue_discard(v_entry, 'removed', v_now);
-                set v_outcome = 'removed';
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_key(in_key, 'key');
+        set v_entry = null, v_held = false, v_outcome = 'absent';
+        select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
+        from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+        if v_held then
+            set v_outcome = 'held';
+        elseif v_entry is not null then
+            call _queue_discard(v_entry, 'removed', v_now);
+            set v_outcome = 'removed';
+        end if;
+    end atomic;
     select v_outcome as outcome;
 end $$
 delimiter ;

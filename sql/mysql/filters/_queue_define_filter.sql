@@ -2,8 +2,9 @@
 -- changes: queue_kind
 drop procedure if exists _queue_define_filter;
 delimiter $$
-create procedure _queue_define_filter(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that aren''t in it, or takes them out.
+create procedure _queue_define_filter(in in_kind text collate exact, in in_options longtext character set utf8mb4)
+    comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that
+aren''t in it, or takes them out.
 in_kind, in_options: those of queue_define.
 Errors: PQ002.
 Locks: none but what it changes.

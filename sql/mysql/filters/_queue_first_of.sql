@@ -1,16 +1,21 @@
 drop procedure if exists _queue_first_of;
 delimiter $$
-create procedure _queue_first_of(in in_where longtext character set utf8mb4, out out_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_number double)
+create procedure _queue_first_of(in in_where longtext character set utf8mb4, out out_path longtext collate exact,
+    out out_text longtext collate exact, out out_number double)
     comment 'The value of a filter that is looked for first: the longest one that stands in no array.
 in_where: the filter, see _queue_where.
-out_path: where it stands, a JSON path; NULL: there is none. out_text: what it is, without its quotes. out_number: the same where it is a number.
+out_path: where it stands, a JSON path; NULL: there is none. out_text: what it is, without its quotes. out_number: the
+same where it is a number.
 differs: PostgreSQL has an operator for the whole filter.'
 begin
-    declare v_value longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_value longtext collate exact;
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
-    select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]') order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
+    select concat('$', w.p), w.c into out_path, v_value
+        from json_table(in_where, '$[*]'
+        columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
+    where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]')
+        order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
     if v_value regexp '^[-0-9]' then
         set out_number = v_value + 0e0;
     else

@@ -13,7 +13,8 @@ begin
     select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
     from (
         select t.entry, t.term
-        from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join queue_term t force index (primary) on t.entry = j.entry
+        from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            straight_join queue_term t force index (primary) on t.entry = j.entry
         order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
     if out_rows > 0 then
         /*M!100600 set statement sql_safe_updates = 0 for */

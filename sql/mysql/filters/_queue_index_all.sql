@@ -8,7 +8,8 @@ differs: on PostgreSQL it is _queue_index.'
 begin
     declare v_entry bigint;
     declare v_done boolean default false;
-    declare c cursor for select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    declare c cursor for select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        order by j.entry;
     open c;
     messages: loop
         begin

@@ -1,28 +1,40 @@
 -- calls: _queue_leaves
 drop procedure if exists _queue_matches;
 delimiter $$
-create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean, out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
+create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean,
+    out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Whether a filter matches a message.
 in_entry: the message. in_where: the filter, see _queue_where.
-out_matches: whether it does. out_payload, out_headers: what was looked at, so that a caller who then locks the message sees whether that has
-changed.
+out_matches: whether it does. out_payload, out_headers: what was looked at, so that a caller who then locks the message
+sees whether that has changed.
 differs: on PostgreSQL it is an operator.'
 begin
     declare v_leaves longtext character set utf8mb4;
     declare v_lacks int;
     declare continue handler for not found begin end;
     set out_matches = false, out_payload = null, out_headers = null;
-    select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q where q.entry = in_entry;
+    select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q
+        where q.entry = in_entry;
     if out_payload is not null then
         call _queue_leaves(out_payload, false, v_leaves);
-        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-        where not exists (select 1 from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
+        select count(*) into v_lacks
+            from json_table(in_where, '$[*]'
+            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
+        where not exists (select 1
+            from json_table(v_leaves, '$[*]'
+            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) l
+            where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0;
     end if;
     if out_headers is not null and not out_matches then
         call _queue_leaves(out_headers, false, v_leaves);
-        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-        where not exists (select 1 from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
+        select count(*) into v_lacks
+            from json_table(in_where, '$[*]'
+            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
+        where not exists (select 1
+            from json_table(v_leaves, '$[*]'
+            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) l
+            where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0;
     end if;
 end $$

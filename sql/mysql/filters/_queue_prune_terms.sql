@@ -2,7 +2,8 @@
 drop procedure if exists _queue_prune_terms;
 delimiter $$
 create procedure _queue_prune_terms(in in_max bigint, out out_pruned bigint)
-    comment 'Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a place that chance gave it.
+    comment 'Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a
+place that chance gave it.
 in_max: how many rows to look at.
 Result: how many rows went.
 Locks: the rows; what others have locked is left.
@@ -19,13 +20,16 @@ begin
     end if;
     while v_low is not null and v_round < 2 do
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)), sum(q.entry is null) into v_high, v_rows, v_gone, v_gone_rows
-        from (select t.entry from queue_term t force index (primary) where t.entry >= v_low order by t.entry limit v_left) w
+        select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)),
+            sum(q.entry is null) into v_high, v_rows, v_gone, v_gone_rows
+        from (select t.entry from queue_term t force index (primary) where t.entry >= v_low
+            order by t.entry limit v_left) w
             left join delayed_queue q force index (primary) on q.entry = w.entry;
         if v_gone_rows > 0 then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(g.entry) into v_gone
-            from (select distinct j.entry from json_table(v_gone, '$[*]' columns (entry bigint path '$')) j where j.entry is not null) g;
+            from (select distinct j.entry from json_table(v_gone, '$[*]' columns (entry bigint path '$')) j
+                where j.entry is not null) g;
             call _queue_forget_terms(v_gone, v_gone_rows);
             set out_pruned = out_pruned + v_gone_rows;
         end if;

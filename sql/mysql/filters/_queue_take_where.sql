@@ -1,19 +1,21 @@
 -- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_try
 drop procedure if exists _queue_take_where;
 delimiter $$
-create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
-neither uses nor changes the cursor of the session.
-in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind may have. in_where: the
-filter, see _queue_where.
+create procedure _queue_take_where(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
+    in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int, out out_ends int)
+    comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does
+for calls without one. It neither uses nor changes the cursor of the session.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
+may have. in_where: the filter, see _queue_where.
 Result: see _queue_scan.
-Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its beginning until in_max
-match, and all that has come due: as many messages as stand before them. With it see _queue_find_terms.
+Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
+beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
+_queue_find_terms.
 Locks: the messages; what others have locked is passed over.
 differs: looks first, and locks what it found, see _queue_try.'
 begin
-    declare v_path, v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_path, v_text longtext collate exact;
     declare v_number double;
     declare v_rank int default -32768;
     declare v_place, v_entry bigint default 0;
@@ -25,8 +27,12 @@ begin
     set out_entries = '[]', out_number = 0, out_expired = 0, out_ends = 0;
     select k.filter_index into v_filter from queue_kind k where k.p_kind = in_kind;
     call _queue_first_of(in_where, v_path, v_text, v_number);
-    if v_filter and exists (select 1 from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) then
-        call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries, out_number, out_expired, out_ends);
+    if v_filter and exists (select 1
+        from json_table(in_where, '$[*]'
+        columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
+        where w.c not in ('{}', '[]')) then
+        call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries,
+            out_number, out_expired, out_ends);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
         set v_due = '[]';
@@ -35,14 +41,17 @@ begin
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(c.entry) into v_list
             from (
-                select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 order by q.priority desc, q.due_at, q.entry limit 1000) c;
             call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
         end if;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
-            call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list, v_rows);
-            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired, out_ends);
+            call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
+                v_rows);
+            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
+                out_ends);
             set v_many = least(4 * v_many, greatest(in_max, 5000));
         end while;
     end if;

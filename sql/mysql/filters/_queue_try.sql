@@ -2,11 +2,14 @@
 -- changes: delayed_queue
 drop procedure if exists _queue_try;
 delimiter $$
-create procedure _queue_try(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
+create procedure _queue_try(in in_kind text collate exact, in in_entries longtext character set utf8mb4, in in_max int,
+    in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
     inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
-    comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks, and sees that nothing has changed.
-in_entries: the messages, a JSON array; NULL for none. in_where: the filter, see _queue_where. The other parameters are those of _queue_take_where;
-to out_entries and the counts what is taken is added. What has come due goes into the ready line.
+    comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks,
+and sees that nothing has changed.
+in_entries: the messages, a JSON array; NULL for none. in_where: the filter, see _queue_where. The other parameters are
+those of _queue_take_where; to out_entries and the counts what is taken is added. What has come due goes into the ready
+line.
 Locks: what is taken; what others have locked is passed over.
 differs: on PostgreSQL a statement locks just what a filter matches; InnoDB locks what it reads.'
 begin
@@ -14,7 +17,8 @@ begin
     declare v_matches, v_held, v_ends, v_done boolean default false;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare c cursor for
-        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j order by j.place;
+        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]'
+            columns (place for ordinality, entry bigint path '$')) j order by j.place;
     declare continue handler for not found begin end;
     open c;
     messages: loop
@@ -28,10 +32,12 @@ begin
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
         if v_matches then
             set v_found = null;
-            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null
+                or q.attempts >= coalesce(q.max_attempts, in_most)
             into v_found, v_due, v_held, v_ends
             from delayed_queue q force index (primary)
-            where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
+            where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now
+                and (q.ready_rank is not null or q.due_at <= in_now)
                 and concat(q.payload, '') <=> v_payload and concat(q.headers, '') <=> v_headers for update skip locked;
             if v_found is not null then
                 if v_due is not null then -- as in _queue_promote

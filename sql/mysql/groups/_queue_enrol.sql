@@ -6,16 +6,17 @@ create procedure _queue_enrol(in in_list longtext character set utf8mb4)
     comment 'Makes messages members of groups.
 in_list: a JSON array of arrays: a group, and the entry of a message, just put in; NULL: none.
 Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
-Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one that is
-finishing.
+Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one
+that is finishing.
 differs: one list in place of two arrays.'
 begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_name varchar(100) collate exact;
+    declare v_found varchar(100) collate exact;
     declare v_finished_at bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) j order by j.name;
+        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[0]')) j
+            order by j.name;
     declare continue handler for not found set v_done = true;
     set in_list = coalesce(in_list, '[]');
     open c;
@@ -25,7 +26,8 @@ begin
             leave names;
         end if;
         set v_found = null;
-        select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_name lock in share mode;
+        select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
+            where g.group_name = v_name lock in share mode;
         set v_done = false;
         if v_found is null then
             call _queue_fail('PQ002', 'group', v_name, 'must be there: queue_group makes it');
@@ -36,7 +38,7 @@ begin
     close c;
     insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
     select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
-    from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', entry bigint path '$[1]')) j
+    from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[0]', entry bigint path '$[1]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;
     /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_list, '$[*]' columns (entry bigint path '$[1]')) j

@@ -1,7 +1,8 @@
 -- changes: delayed_queue, queue_group_member
 drop procedure if exists _queue_follow;
 delimiter $$
-create procedure _queue_follow(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_route longtext character set utf8mb4, in in_member bigint)
+create procedure _queue_follow(in in_kind text collate exact, in in_key text collate exact,
+    in in_route longtext character set utf8mb4, in in_member bigint)
     comment 'A new entry goes the way of the old one: has its route, and is the member that it was.
 in_kind, in_key: the new one. in_route, in_member: those of the old one.
 differs: a row can''t be a parameter here.'

@@ -3,29 +3,31 @@
 -- changes: queue_group, queue_group_slot
 drop procedure if exists _queue_group;
 delimiter $$
-create procedure _queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure _queue_group(in in_group text collate exact, in in_then_kind text collate exact,
+    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'queue_group without its transaction and its result.
 in_group, in_then_kind, in_then_payload, in_options, the errors and the locks: those of queue_group.
 differs: on PostgreSQL it is a part of queue_group.'
 begin
     declare v_now, v_new, v_expected, v_priority, v_finished_at bigint;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_found varchar(100) collate exact;
     declare v_delay, v_keep decimal(30,6);
     declare v_close boolean;
     declare v_dead longtext character set utf8mb4;
-    declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key, v_on_dead, v_fail_kind longtext collate exact;
     declare continue handler for not found begin end;
     call queue_now(v_now);
     call _queue_check_kind(in_group, 100, 'group');
-    call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind, v_key, v_priority,
-        v_delay, v_keep);
+    call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind,
+        v_key, v_priority, v_delay, v_keep);
     if in_then_kind is not null then
-        insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
+        insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
+            closed, keep_seconds, created_at)
         values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
         on duplicate key update group_name = queue_group.group_name;
     end if;
-    select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = in_group for update;
+    select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
+        where g.group_name = in_group for update;
     if v_found is null then
         call _queue_check_kind(in_then_kind, 95, 'then_kind');
     elseif v_finished_at is null then
@@ -38,11 +40,12 @@ begin
             order by 2;
         end if;
         update queue_group g
-        set g.then_kind = coalesce(in_then_kind, g.then_kind), g.then_payload = coalesce(in_then_payload, g.then_payload),
-            g.then_key = coalesce(v_key, g.then_key), g.on_dead = coalesce(v_on_dead, g.on_dead),
-            g.then_priority = coalesce(v_priority, g.then_priority), g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
-            g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
-            g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
+        set g.then_kind = coalesce(in_then_kind, g.then_kind),
+            g.then_payload = coalesce(in_then_payload, g.then_payload), g.then_key = coalesce(v_key, g.then_key),
+            g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
+            g.then_delay = coalesce(v_delay * 1000000, g.then_delay), g.fail_kind = coalesce(v_fail_kind, g.fail_kind),
+            g.expected = coalesce(v_expected, g.expected), g.closed = g.closed
+            or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
         where g.group_name = in_group;
         if v_on_dead <> 'wait' then -- of those that have died, too
             /*M!100600 set statement group_concat_max_len = 1000000000 for */

@@ -1,19 +1,20 @@
 drop procedure if exists _queue_group_check;
 delimiter $$
-create procedure _queue_group_check(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
+create procedure _queue_group_check(in in_group text collate exact, in in_now bigint)
     comment 'Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
 Locks: the group, and where it finishes the message that has the key of the continuation.'
 finishing: begin
     declare v_closed, v_fails, v_failed boolean;
     declare v_open, v_dead, v_members, v_expected, v_delay, v_at bigint;
-    declare v_kind, v_fail_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind, v_fail_kind varchar(100) collate exact;
+    declare v_key varchar(200) collate exact;
     declare v_payload, v_results longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
-    select g.closed, g.on_dead = 'fail', g.expected, g.then_kind, g.fail_kind, g.then_key, g.then_payload, g.then_priority, g.then_delay
+    select g.closed, g.on_dead = 'fail', g.expected, g.then_kind, g.fail_kind, g.then_key, g.then_payload,
+        g.then_priority, g.then_delay
     into v_closed, v_fails, v_expected, v_kind, v_fail_kind, v_key, v_payload, v_priority, v_delay
     from queue_group g where g.group_name = in_group and g.finished_at is null for update;
     if v_closed is null then
@@ -27,21 +28,25 @@ finishing: begin
         update queue_group g set g.turn = g.turn + 1 where g.group_name = in_group;
         leave finishing;
     end if;
-    update queue_group g set g.finished_at = in_now, g.failed = v_failed, g.forget_at = in_now + g.keep_seconds * 1000000
+    update queue_group g set g.finished_at = in_now, g.failed = v_failed,
+        g.forget_at = in_now + g.keep_seconds * 1000000
     where g.group_name = in_group;
     delete s from queue_group_slot s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
-            if(r.result is null, '{}', concat('{"result": ', r.result, '}')), if(r.error is null, '{}', json_object('error', r.error))))
+            if(r.result is null, '{}', concat('{"result": ', r.result, '}')),
+            if(r.error is null, '{}', json_object('error', r.error))))
         into v_results
         from (
             select m.p_kind, m.p_key, m.outcome, m.result, m.error
             from queue_group_member m force index (queue_group_member_group)
             where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
-        set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'), concat('{"results": ', coalesce(v_results, '[]'), '}'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null, 'replace', v_at, v_outcome);
+        set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'),
+            concat('{"results": ', coalesce(v_results, '[]'), '}'));
+        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
+            'replace', v_at, v_outcome);
         if v_outcome in ('created', 'replaced') then
             call _queue_index(null, v_kind, v_key);
         end if;

@@ -1,9 +1,9 @@
 -- changes: queue_group_due
 drop procedure if exists _queue_group_note;
 delimiter $$
-create procedure _queue_group_note(in in_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Notes that a group has to be looked at once this transaction has ended, where its snapshot can''t see who else has ended a member, or
-closed the group: see _queue_groups_due.
+create procedure _queue_group_note(in in_group varchar(100) collate exact)
+    comment 'Notes that a group has to be looked at once this transaction has ended, where its snapshot can''t see who
+else has ended a member, or closed the group: see _queue_groups_due.
 in_group: the group.
 Locks: none.
 differs: in each transaction of the caller''s, whose level nobody can read.'

@@ -2,9 +2,11 @@
 --     _queue_fail, _queue_integer, _queue_number, _queue_text
 drop procedure if exists _queue_group_options;
 delimiter $$
-create procedure _queue_group_options(in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_close boolean, out out_members bigint,
-    out out_on_dead longtext character set utf8mb4, out out_fail_kind longtext character set utf8mb4, out out_key longtext character set utf8mb4, out out_priority bigint, out out_delay_seconds decimal(30,6),
-    out out_keep_seconds decimal(30,6))
+create procedure _queue_group_options(in in_then_kind text collate exact,
+    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    out out_close boolean, out out_members bigint, out out_on_dead longtext character set utf8mb4,
+    out out_fail_kind longtext character set utf8mb4, out out_key longtext character set utf8mb4,
+    out out_priority bigint, out out_delay_seconds decimal(30,6), out out_keep_seconds decimal(30,6))
     comment 'Refuses what queue_group doesn''t know.
 in_then_kind, in_then_payload, in_options: those of queue_group.
 Errors: PQ001, PQ002, PQ003.
@@ -20,7 +22,8 @@ begin
         end if;
     end if;
     if in_options is not null then
-        call _queue_check_options(in_options, 'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
+        call _queue_check_options(in_options, 'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds',
+            'options');
         call _queue_boolean(in_options, 'close', out_close);
         call _queue_integer(in_options, 'members', 0, 1000000000, out_members);
         call _queue_text(in_options, 'on_dead', out_on_dead);

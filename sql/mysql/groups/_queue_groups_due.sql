@@ -3,15 +3,15 @@
 drop procedure if exists _queue_groups_due;
 delimiter $$
 create procedure _queue_groups_due(in in_now bigint, out out_looked bigint)
-    comment 'Finishes groups whose last members ended in transactions that couldn''t see one another: what whoever reserves, polls, beats, reaps or prunes does by
-the way.
+    comment 'Finishes groups whose last members ended in transactions that couldn''t see one another: what whoever
+reserves, polls, beats, reaps or prunes does by the way.
 in_now: the time of the call.
 Result: how many notes went.
 Locks: the groups that finish, what others have locked is left; then as _queue_group_check.
 differs: the result is out_looked.'
 begin
-    declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_group varchar(100) collate exact default '';
+    declare v_found varchar(100) collate exact;
     declare v_there, v_open int;
     declare v_rounds int default 0;
     declare v_finished_at bigint;
@@ -23,7 +23,8 @@ begin
         set v_found = null, v_finished_at = null;
         -- what this transaction can see; what comes meanwhile is for the next
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d where d.group_name = v_group;
+        select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d
+            where d.group_name = v_group;
         set v_open = 0;
         if not @pyqueue_own then -- a lock would last as long as the caller's transaction
             select count(*) into v_open
@@ -32,7 +33,8 @@ begin
                 where m.group_name = v_group and m.done_at is null limit 1) o;
         end if;
         if v_open = 0 then
-            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g where g.group_name = v_group for update skip locked;
+            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
+                where g.group_name = v_group for update skip locked;
         end if;
         select count(*) into v_there from queue_group g where g.group_name = v_group;
         if v_found is not null or v_there = 0 then

@@ -1,17 +1,18 @@
 -- calls: _queue_group_check, _queue_group_note
--- changes: queue_group_member
+-- changes: queue_group_member, queue_group_slot
 drop procedure if exists _queue_members_end;
 delimiter $$
-create procedure _queue_members_end(in in_members longtext character set utf8mb4, in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_members_end(in in_members longtext character set utf8mb4,
+    in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
     comment 'Members of groups are done; the last one of a group has it finish.
-in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
-of them, NULL: none. in_now: the time of the call.
+in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
+in_result: of each of them, NULL: none. in_now: the time of the call.
 A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
-_queue_group_check, in the order of the groups'' names.
+Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the
+first. Then as _queue_group_check, in the order of the groups'' names.
 differs: in_members is a JSON array.'
 begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_name varchar(100) collate exact;
     declare v_slots longtext character set utf8mb4;
     declare v_done boolean default false;
     declare c cursor for
@@ -39,13 +40,14 @@ begin
     -- written to, because another node of a cluster doesn't see what is only locked
     /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(coalesce(v_slots, '[]'), '$[*]' columns (slot smallint path '$[0]',
-            group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+            group_name varchar(100) collate exact path '$[1]')) j
         straight_join queue_group_slot s force index (primary) on s.group_name = j.group_name and s.slot = j.slot
     set s.turn = s.turn + 1;
     /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_members, '$[*]' columns (member bigint path '$')) j
         straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
-    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result, m.error = if(in_outcome = 'dead', m.error, null);
+    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result,
+        m.error = if(in_outcome = 'dead', m.error, null);
     open n;
     notes: loop
         begin

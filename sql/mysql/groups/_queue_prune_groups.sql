@@ -3,14 +3,15 @@
 drop procedure if exists _queue_prune_groups;
 delimiter $$
 create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
-    comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has gone without an ack,
-and finishes those where nobody saw that all is done: those first that it has not looked at for longest.
+    comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose
+message has gone without an ack, and finishes those where nobody saw that all is done: those first that it has not
+looked at for longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
 Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.
 differs: the result is out_pruned.'
 begin
-    declare v_name, v_locked varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_name, v_locked varchar(100) collate exact;
     declare v_from, v_rows, v_last, v_open bigint;
     declare v_left bigint default in_max;
     declare v_gone longtext character set utf8mb4;
@@ -61,8 +62,10 @@ begin
             where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(m.member) into v_gone
-        from queue_group_member m force index (queue_group_member_group) left join delayed_queue q force index (primary) on q.entry = m.entry
-        where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null and q.entry is null;
+        from queue_group_member m force index (queue_group_member_group)
+            left join delayed_queue q force index (primary) on q.entry = m.entry
+        where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null
+            and q.entry is null;
         if v_gone is not null then
             call _queue_members_end(v_gone, 'gone', null, in_now);
         end if;
@@ -75,7 +78,8 @@ begin
         set v_locked = null;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
         if v_locked is not null then
-            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0 else v_last end
+            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0
+                else v_last end
             where g.group_name = v_name;
         end if;
         set v_left = v_left - greatest(v_rows, 1), v_done = false;

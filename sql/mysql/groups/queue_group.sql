@@ -1,11 +1,11 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_group, _queue_undo
+-- calls: _queue_group
 drop procedure if exists queue_group;
 delimiter $$
-create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_payload longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
-    comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one more
-message, once: the continuation. Messages become members by option group of a push. A member is done when it is acked,
-or at the end of its route.
+create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
+    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one
+more message, once: the continuation. Messages become members by option group of a push. A member is done when it is
+acked, or at the end of its route.
 in_group: its name, 1 to 100 characters.
 in_then_kind: the kind of the continuation, 1 to 95 characters; NULL: as it was.
 in_then_payload: a JSON object; NULL: as it was, at first {}. The results are put into it as results: an array, in the
@@ -41,18 +41,9 @@ that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps
 queue_wait and queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
-            select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
+        select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
+    end atomic;
 end $$
 delimiter ;

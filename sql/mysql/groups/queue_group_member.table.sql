@@ -1,4 +1,5 @@
--- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was pushed as.
+-- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was
+-- pushed as.
 create table if not exists queue_group_member (
     member                 bigint not null,
     group_name             varchar(100) not null,
@@ -13,5 +14,5 @@ create table if not exists queue_group_member (
     primary key (member), -- serves: queue_ack, queue_move
     key queue_group_member_open (group_name, slot, done_at), -- serves: queue_ack (whether one is the last)
     key queue_group_member_group (group_name, member) -- serves: queue_groups, and the results of a group
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';

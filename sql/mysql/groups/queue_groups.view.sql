@@ -11,8 +11,8 @@
 -- differs: a view has no comment.
 create or replace view queue_groups as
 select g.group_name, g.then_kind,
-    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed' else 'open' end as state,
-    (select count(*) from queue_group_member m where m.group_name = g.group_name) as members,
+    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed'
+    else 'open' end as state, (select count(*) from queue_group_member m where m.group_name = g.group_name) as members,
     (select count(m.done_at) from queue_group_member m where m.group_name = g.group_name) as done,
     (select count(*) from queue_group_member m where m.group_name = g.group_name
         and (m.outcome = 'dead' or m.error is not null and m.done_at is null)) as dead,

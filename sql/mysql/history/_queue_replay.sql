@@ -3,13 +3,14 @@
 -- changes: delayed_queue
 drop procedure if exists _queue_replay;
 delimiter $$
-create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4, out out_went bigint, out out_looked bigint)
+create procedure _queue_replay(in in_kind text collate exact, in in_filter longtext character set utf8mb4,
+    out out_went bigint, out out_looked bigint)
     comment 'queue_replay without its transaction.
 in_kind, in_filter, the errors and the locks: those of queue_replay. out_went: how many went. out_looked: of how many.
 differs: on PostgreSQL it is queue_replay itself.'
 begin
     declare v_shift, v_now, v_from, v_to, v_limit bigint;
-    declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_outcome, v_key, v_to_kind text collate exact;
     declare v_list longtext character set utf8mb4;
     declare v_draining, v_filter, v_logs boolean;
     declare continue handler for not found begin end;
@@ -28,7 +29,8 @@ begin
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     end if;
-    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k where k.p_kind = v_to_kind;
+    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k
+        where k.p_kind = v_to_kind;
     if v_draining then
         call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
     end if;
@@ -53,10 +55,12 @@ begin
             limit 1000000000) n
         order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
     set out_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
-    insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-        created_at, ready_rank, ready_at)
-    select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now, -h.priority, v_now
-    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
+    insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+        scheduled_at_initially, created_at, ready_rank, ready_at)
+    select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
+        -h.priority, v_now
+    from json_table(v_list, '$[*]'
+        columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
         straight_join queue_history h force index (primary)
             on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
         left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key

@@ -5,5 +5,5 @@ create table if not exists queue_dedup (
     ended_at               bigint not null,
     primary key (p_kind, p_key), -- serves: queue_push
     key queue_dedup_ended (p_kind, ended_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define. (pyqueue_sql)';

@@ -1,5 +1,5 @@
--- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is added in the
--- transaction that appends.
+-- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is
+-- added in the transaction that appends.
 -- differs: result is a text, because MariaDB copies the table to add a column of JSON.
 create table if not exists queue_history (
     p_kind                 varchar(100) not null
@@ -38,5 +38,5 @@ create table if not exists queue_history (
         comment 'What its ack gave as its result.',
     primary key (p_kind, finished_at, entry), -- serves: queue_prune
     key queue_history_key (p_kind, p_key) -- serves: queue_history (looking back by key)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Messages that have ended, for as long as history_seconds of their kind says. Times are microseconds since 1970-01-01 UTC; queue_timestamp() makes them readable. Select from it as queue_operator. (pyqueue_sql)';

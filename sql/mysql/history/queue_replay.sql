@@ -1,9 +1,9 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_replay, _queue_undo
+-- calls: _queue_replay
 drop procedure if exists queue_replay;
 delimiter $$
-create procedure queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4)
-    comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the order in which
-they had ended.
+create procedure queue_replay(in in_kind text collate exact, in in_filter longtext character set utf8mb4)
+    comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the
+order in which they had ended.
 in_kind: the kind whose history it is.
 in_filter: which of it, all conditions together.
 - outcome: how it ended. Allowed: acked, popped, moved, dead, removed. Default: any.
@@ -18,19 +18,10 @@ next reserve.
 Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
 Locks: none; keys are put in in their order.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_went, v_looked bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_replay(in_kind, in_filter, v_went, v_looked);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_replay(in_kind, in_filter, v_went, v_looked);
+    end atomic;
     select v_went as went, v_looked - v_went as stayed;
 end $$
 delimiter ;

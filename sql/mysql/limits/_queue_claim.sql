@@ -1,11 +1,11 @@
 -- changes: queue_place
 drop procedure if exists _queue_claim;
 delimiter $$
-create procedure _queue_claim(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
+create procedure _queue_claim(in in_kind text collate exact, in in_slots longtext character set ascii,
     in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
     comment 'Puts deliveries in places.
-in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer. in_seed: what their
-secrets are made of, see _queue_hold.
+in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
+in_seed: what their secrets are made of, see _queue_hold.
 Locks: none but the places, which are locked.
 differs: PostgreSQL appends to queue_claim.'
 begin
@@ -13,7 +13,8 @@ begin
     declare v_slot int default json_extract(in_slots, '$[0]');
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if v_number = 1 then
-        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32)) where s.p_kind = in_kind and s.slot = v_slot;
+        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
+            where s.p_kind = in_kind and s.slot = v_slot;
     else
         /*M!100600 set statement sql_safe_updates = 0 for */
         update (

@@ -2,9 +2,10 @@
 -- changes: delayed_queue, queue_bucket, queue_kind, queue_place
 drop procedure if exists _queue_define_limits;
 delimiter $$
-create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the first limit is
-set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins with one token.
+create procedure _queue_define_limits(in in_kind text collate exact, in in_options longtext character set utf8mb4)
+    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is
+held when the first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A
+rate begins with one token.
 in_kind: the kind, whose settings are there. in_options: those of queue_define.
 Errors: PQ002.
 Locks: the rows of the limits that change: it waits for reserves of the kind that are under way.
@@ -25,11 +26,13 @@ begin
                 insert into queue_place (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null and q.scheduled_at > v_now;
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null
+                    and q.scheduled_at > v_now;
                 -- a hold that has expired has none, so that it can't be extended
                 /*M!100600 set statement sql_safe_updates = 0 for */
                 update delayed_queue q force index (delayed_queue_ready) set q.reserved_by = null
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null and q.scheduled_at <= v_now;
+                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null
+                    and q.scheduled_at <= v_now;
             end if;
             insert into queue_place (p_kind, slot)
             select in_kind, n.slot

@@ -1,7 +1,7 @@
 -- changes: queue_bucket
 drop procedure if exists _queue_lease;
 delimiter $$
-create procedure _queue_lease(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int, in in_now bigint,
+create procedure _queue_lease(in in_kind text collate exact, in in_rate decimal(30,6), in in_need int, in in_now bigint,
     out out_got bigint, out out_part int)
     comment 'Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed. in_now: the time of the call.
@@ -29,7 +29,8 @@ begin
         if v_part is not null then
             set v_spent = greatest(v_spent, v_now - greatest(1000000000, 1.5 * v_step));
             set v_taken = least(floor((v_now - v_spent) / v_step), in_need - out_got);
-            update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken) where b.p_kind = in_kind and b.part = v_part;
+            update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken)
+                where b.p_kind = in_kind and b.part = v_part;
             set out_got = out_got + v_taken, out_part = v_part, v_low = v_part + 1;
             if out_got >= in_need then
                 leave parts;

@@ -1,11 +1,13 @@
 drop procedure if exists _queue_limited_until;
 delimiter $$
-create procedure _queue_limited_until(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint, out out_until bigint)
+create procedure _queue_limited_until(in in_kind text collate exact, in in_most int, in in_rate decimal(30,6),
+    in in_now bigint, out out_until bigint)
     comment 'Until when the limits of a kind let nothing be taken, for those that wait.
-in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the call.
+in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
+call.
 Result: when there is a token again; while all places are taken, when one of their holds ends. NULL: there is room.
-differs: no time is answered within a second for events that were left out: nobody is told anything here, and who waits looks on. The tokens that a
-session has aren''t looked at: who waits isn''t who takes.'
+differs: no time is answered within a second for events that were left out: nobody is told anything here, and who waits
+looks on. The tokens that a session has aren''t looked at: who waits isn''t who takes.'
 begin
     declare v_held, v_end bigint;
     set out_until = null;

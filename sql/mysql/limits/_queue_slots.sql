@@ -2,21 +2,22 @@
 -- changes: queue_place
 drop procedure if exists _queue_slots;
 delimiter $$
-create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int, in in_now bigint,
-    out out_slots longtext character set ascii)
+create procedure _queue_slots(in in_kind text collate exact, in in_most int, in in_first int, in in_max int,
+    in in_now bigint, out out_slots longtext character set ascii)
     comment 'Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the time of the call.
+in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+time of the call.
 Result: a JSON array, of as many as there are.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody gets one before fewer are
-taken; those above it that are free are removed.
+While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+gets one before fewer are taken; those above it that are free are removed.
 Locks: the places; what others have locked counts as taken. As _queue_slots_free.
 differs: no numbers of claims.'
 begin
     declare v_low, v_wrap, v_high, v_want, v_last, v_all int;
     declare v_found, v_free longtext character set ascii;
     declare v_over boolean default false;
-    set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1, v_high = 2147483647,
-        v_want = in_max, out_slots = '[]';
+    set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
+        v_high = 2147483647, v_want = in_max, out_slots = '[]';
     select coalesce(max(s.slot), 0) > in_most into v_over from queue_place s where s.p_kind = in_kind;
     if v_over then
         set v_low = 1, v_want = 2147483647;
@@ -34,8 +35,8 @@ begin
             order by s.slot limit v_all) d;
         if v_found is not null then
             call _queue_slots_free(in_kind, v_found, in_now, v_free);
-            set out_slots = if(v_free is null, out_slots, if(out_slots = '[]', v_free, json_merge_preserve(out_slots, v_free))),
-                v_low = v_last + 1;
+            set out_slots = if(v_free is null, out_slots,
+                if(out_slots = '[]', v_free, json_merge_preserve(out_slots, v_free))), v_low = v_last + 1;
         elseif v_high > v_wrap and v_wrap > 0 and not v_over then
             set v_low = 1, v_high = v_wrap;
         else

@@ -1,13 +1,15 @@
 -- changes: delayed_queue
 drop procedure if exists _queue_slots_free;
 delimiter $$
-create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii, in in_now bigint,
-    out out_slots longtext character set ascii)
-    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired gives up its place here for good: without
-reserved_by it can''t be extended any more, though an ack of it still counts.
+create procedure _queue_slots_free(in in_kind text collate exact, in in_slots longtext character set ascii,
+    in in_now bigint, out out_slots longtext character set ascii)
+    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired
+gives up its place here for good: without reserved_by it can''t be extended any more, though an ack of it still counts.
 in_kind: the kind. in_slots: the places. in_now: the time of the call.
-Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began counts as taken.
-Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts as taken.
+Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began
+counts as taken.
+Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts
+as taken.
 differs: here it locks the places, and answers no numbers.'
 begin
     declare v_locked longtext character set utf8mb4;
@@ -23,7 +25,8 @@ begin
     set v_locked = coalesce(v_locked, '[]');
     -- without a lock first: it would be taken on what others hold
     select count(*) into v_number
-    from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    from json_table(v_locked, '$[*]'
+        columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
         straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
     where q.scheduled_at <= in_now and q.reserved_by is not null;
     if v_number > 0 then
@@ -31,7 +34,8 @@ begin
         select json_arrayagg(d.entry) into v_expired
         from (
             select q.entry
-            from json_table(v_locked, '$[*]' columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+            from json_table(v_locked, '$[*]'
+                columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
             order by q.entry for update /*!80000 of q */ skip locked) d;
@@ -42,13 +46,15 @@ begin
     end if;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(r.slot) into out_slots
-    from json_table(v_locked, '$[*]' columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    from json_table(v_locked, '$[*]'
+        columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
         or exists (
             select s.slot from queue_place s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
         and not exists (
             select q.entry from delayed_queue q
-            where q.entry = r.entry and q.secret = unhex(r.secret) and (q.scheduled_at > in_now or q.reserved_by is not null));
+            where q.entry = r.entry and q.secret = unhex(r.secret)
+                and (q.scheduled_at > in_now or q.reserved_by is not null));
 end $$
 delimiter ;

@@ -1,11 +1,12 @@
--- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses until its
--- transaction ends; in one is the delivery that took it last, as long as its message is held.
--- differs: the delivery stands in the row, because an update is in place here; PostgreSQL has queue_slot and appends to queue_claim.
+-- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses
+-- until its transaction ends; in one is the delivery that took it last, as long as its message is held.
+-- differs: the delivery stands in the row, because an update is in place here; PostgreSQL has queue_slot and appends to
+-- queue_claim.
 create table if not exists queue_place (
     p_kind                 varchar(100) not null,
     slot                   int not null,
     entry                  bigint,
     secret                 binary(16),
     primary key (p_kind, slot) -- serves: queue_reserve
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Places for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';

@@ -1,7 +1,7 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_events;
 delimiter $$
-create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text collate exact)
     comment 'The option events of a read.
 in_options: the options, an object or NULL.
 Result: the events, in their order, with a comma between them; NULL where there is no such option.
@@ -17,9 +17,10 @@ begin
         end if;
         select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
         from (
-            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed') and json_type(e.event) = 'STRING',
-                null, cast(e.event as char character set utf8mb4)) as event, e.name
-            from json_table(v_events, '$[*]' columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e) j;
+            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed')
+                and json_type(e.event) = 'STRING', null, cast(e.event as char character set utf8mb4)) as event, e.name
+            from json_table(v_events, '$[*]'
+                columns (event json path '$', name varchar(100) collate exact path '$')) e) j;
         if v_bad is not null then
             call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
         end if;

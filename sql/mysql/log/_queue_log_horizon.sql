@@ -3,12 +3,13 @@
 drop procedure if exists _queue_log_horizon;
 delimiter $$
 create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
-    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of that. The open
-transactions count that have appended, no others.
+    comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of
+that. The open transactions count that have appended, no others.
 in_now: the time of the call. The transaction is the call''s own.
 Result: the position.
 Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
-differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for those who come later.'
+differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for
+those who come later.'
 begin
     declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
     declare v_tries int default 0;

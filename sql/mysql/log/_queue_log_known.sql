@@ -1,13 +1,14 @@
 -- calls: _queue_log_horizon, _queue_read
 drop procedure if exists _queue_log_known;
 delimiter $$
-create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint,
+create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text collate exact,
+    in in_matcher text collate exact, in in_events text collate exact, in in_place bigint,
     in in_max int, in in_last bigint, out out_known bigint)
-    comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its own transaction that is the horizon. A snapshot that
-is kept may be older than the end of a transaction that isn''t open any more; so there it is what was known before it was taken, and what
-follows without a gap.
-in_own: see _queue_begin. in_now: the time of the call. in_name, in_matcher, in_events, in_place: the reader; up to its place the log is
-complete. in_max: how many messages it wants. in_last: the last position that it sees.
+    comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its
+own transaction that is the horizon. A snapshot that is kept may be older than the end of a transaction that isn''t open
+any more; so there it is what was known before it was taken, and what follows without a gap.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_matcher, in_events, in_place: the reader; up to its
+place the log is complete. in_max: how many messages it wants. in_last: the last position that it sees.
 Result: the position.
 Locks: as _queue_log_horizon; in the caller''s transaction none.
 differs: the result is out_known. PostgreSQL needs no transaction of its own, but READ COMMITTED.'

@@ -1,6 +1,7 @@
 drop procedure if exists _queue_log_missed;
 delimiter $$
-create procedure _queue_log_missed(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, out out_missed bigint)
+create procedure _queue_log_missed(in in_name text collate exact, in in_matcher text collate exact,
+    in in_events text collate exact, in in_place bigint, out out_missed bigint)
     comment 'Up to which position the log has no longer what a reader hasn''t read.
 in_name, in_matcher, in_events, in_place: the reader.
 Result: the position; NULL where nothing is missing.
@@ -9,7 +10,8 @@ differs: the result is out_missed.'
 begin
     if in_matcher is not null then
         select max(g.position) into out_missed from queue_log_gone g
-        where g.position > in_place and find_in_set(g.event, in_events) and g.name <> '' and concat('.', g.name) regexp in_matcher;
+        where g.position > in_place and find_in_set(g.event, in_events) and g.name <> ''
+            and concat('.', g.name) regexp in_matcher;
     else
         select max(u.position) into out_missed
         from (

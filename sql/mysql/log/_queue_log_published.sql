@@ -1,20 +1,24 @@
 -- calls: _queue_log
 drop procedure if exists _queue_log_published;
 delimiter $$
-create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under the topic, the
-others are its copies.
-in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the time of the call.
+create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text collate exact,
+    in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text collate exact, in in_now bigint)
+    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them
+stands under the topic, the others are its copies.
+in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the
+time of the call.
 Locks: as _queue_log_open.'
 begin
     declare v_entry bigint;
     declare v_event varchar(10) character set utf8mb4;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
     declare v_first bigint;
     declare v_done boolean default false;
     declare c cursor for
         select q.p_kind, q.entry, if(j.outcome = 'created', 'pushed', 'replaced')
-        from json_table(in_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', outcome varchar(10) character set utf8mb4 path '$[2]')) j
+        from json_table(in_answer, '$[*]'
+            columns (place for ordinality, p_kind varchar(100) collate exact path '$[0]',
+            outcome varchar(10) character set utf8mb4 path '$[2]')) j
             straight_join queue_kind k on k.p_kind = j.p_kind and k.log_seconds > 0
             straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
         where j.outcome = 'created' or j.outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time')

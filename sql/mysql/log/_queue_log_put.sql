@@ -1,9 +1,11 @@
 -- calls: _queue_log
 drop procedure if exists _queue_log_put;
 delimiter $$
-create procedure _queue_log_put(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4, in in_now bigint)
-    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
-held back by a hold comes when it is put in.
+create procedure _queue_log_put(in in_kind text collate exact, in in_key text collate exact,
+    in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4,
+    in in_now bigint)
+    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content
+is new. What is held back by a hold comes when it is put in.
 in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
 Locks: as _queue_log_open.'
 begin

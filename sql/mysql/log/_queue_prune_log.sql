@@ -1,9 +1,10 @@
 -- changes: queue_log, queue_log_gone
 drop procedure if exists _queue_prune_log;
 delimiter $$
-create procedure _queue_prune_log(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
-up to where. What stands under a topic stays there as long as another kind keeps a copy, for the readers of the topic.
+create procedure _queue_prune_log(in in_kind text collate exact, in in_now bigint, in in_max int, out out_pruned bigint)
+    comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest
+first, and notes up to where. What stands under a topic stays there as long as another kind keeps a copy, for the
+readers of the topic.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many, those that stay for a topic included.
 Locks: the rows; what others have locked is left.
@@ -16,10 +17,12 @@ begin
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
     set v_since = if(v_seconds = 0, 9223372036854775807, in_now - v_seconds * 1000000), out_pruned = 0;
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
-    select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit 1;
+    select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
+        order by l.position limit 1;
     if v_oldest <= v_since then
         select max(i.position) into v_to
-        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind order by l.position limit in_max) i;
+        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
+            order by l.position limit in_max) i;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.position), count(*) into v_found, out_pruned
         from (
@@ -30,7 +33,8 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.position, o.p_kind, o.entry)) into v_kept
         from (
-            select l.position, c.p_kind, c.entry, row_number() over (partition by l.position order by c.position) as place
+            select l.position, c.p_kind, c.entry,
+                row_number() over (partition by l.position order by c.position) as place
             from json_table(v_found, '$[*]' columns (position bigint path '$')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
                 straight_join queue_log c force index (queue_log_topic)
@@ -43,7 +47,8 @@ begin
                 straight_join queue_log l force index (primary) on l.position = j.position
             group by l.event;
             /*M!100600 set statement sql_safe_updates = 0 for */
-            update json_table(v_kept, '$[*]' columns (position bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+            update json_table(v_kept, '$[*]'
+                columns (position bigint path '$[0]', p_kind varchar(100) collate exact path '$[1]',
                     entry bigint path '$[2]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
             set l.p_kind = j.p_kind, l.entry = j.entry, l.topic_only = true;
@@ -66,7 +71,8 @@ begin
                 where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
             limit 100 for update /*!80000 of g */ skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete g from json_table(coalesce(v_found, '[]'), '$[*]' columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
+        delete g from json_table(coalesce(v_found, '[]'), '$[*]'
+            columns (name varchar(255) collate exact path '$[0]', event varchar(10) collate exact path '$[1]',
                 position bigint path '$[2]')) j
             straight_join queue_log_gone g force index (primary)
                 on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;

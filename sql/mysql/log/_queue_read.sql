@@ -1,6 +1,7 @@
 drop procedure if exists _queue_read;
 delimiter $$
-create procedure _queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint,
+create procedure _queue_read(in in_name text collate exact, in in_matcher text collate exact,
+    in in_events text collate exact, in in_place bigint, in in_max int, in in_until bigint,
     out out_rows bigint, out out_last bigint)
     comment 'How far a reader reads next.
 in_name, in_matcher, in_events, in_place: the reader. in_max: how many rows. in_until: the last position.
@@ -18,7 +19,8 @@ begin
         select count(*), max(v.position) into out_rows, out_last
         from (select u.position from (
             (select l.position from queue_log l force index (queue_log_kind)
-                where l.p_kind = in_name and l.position > in_place and l.position <= in_until and find_in_set(l.event, in_events)
+                where l.p_kind = in_name and l.position > in_place and l.position <= in_until
+                    and find_in_set(l.event, in_events)
                     and not l.topic_only
                 order by l.position limit in_max)
             union all

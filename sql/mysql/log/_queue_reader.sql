@@ -3,15 +3,17 @@
 -- changes: queue_reader
 drop procedure if exists _queue_reader;
 delimiter $$
-create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
-    out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_place bigint)
+create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text collate exact,
+    in in_reader text collate exact, in in_options longtext character set utf8mb4, out out_matcher text collate exact,
+    out out_events text collate exact, out out_place bigint)
     comment 'The reader that queue_read was called for, made where it is new.
-in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of queue_read.
+in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of
+queue_read.
 Result: the reader.
 Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.
 differs: the result is out_matcher, out_events and out_place. In the caller''s transaction from now is what is known.'
 begin
-    declare v_from, v_events, v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_from, v_events, v_name text collate exact;
     declare v_last bigint;
     declare v_ended varchar(10) character set utf8mb4;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
@@ -28,13 +30,16 @@ begin
         call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
     call _queue_events(in_options, v_events);
-    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader;
+    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
+        where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
     if v_ended is not null and not v_events <=> out_events and not exists (
-        select 1 from queue_kind k where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
+        select 1 from queue_kind k
+            where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
         and not exists (select 1 from queue_log l where out_matcher is null and l.p_kind = in_name)
         and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name) then
-        call _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
+        call _queue_fail('PQ002', 'events', v_ended,
+            'must be pushed or replaced, for no kind of such a name is defined');
     end if;
     if v_name is null then
         if v_from = 'now' and in_own then
@@ -46,13 +51,15 @@ begin
             call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
         end if;
         if v_from = 'now' then -- what was last may have been pruned, and is nothing that it misses
-            call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed', coalesce(out_place, 0), v_last);
+            call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed',
+                coalesce(out_place, 0), v_last);
             set out_place = coalesce(v_last, out_place);
         end if;
         insert into queue_reader (reader, name, matcher, events, position, created_at)
         values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)
         on duplicate key update reader = in_reader;
-        select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r where r.reader = in_reader for update;
+        select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
+            where r.reader = in_reader for update;
     end if;
     if v_name <> in_name then
         call _queue_fail('PQ004', 'reader', in_reader, concat('reads "', left(v_name, 40), '", see queue_read_end'));

@@ -1,5 +1,5 @@
--- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by age. Who appends
--- has locked a row of queue_log_epoch before, by which readers know how far all is committed.
+-- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by
+-- age. Who appends has locked a row of queue_log_epoch before, by which readers know how far all is committed.
 create table if not exists queue_log (
     position               bigint not null auto_increment,
     event                  varchar(10) not null,
@@ -21,5 +21,5 @@ create table if not exists queue_log (
     primary key (position), -- serves: queue_read (of a pattern)
     key queue_log_kind (p_kind, position), -- serves: queue_read (of a kind), queue_prune
     key queue_log_topic (topic, copy_of, position) -- serves: queue_read (of a topic), queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';

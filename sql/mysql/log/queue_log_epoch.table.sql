@@ -1,9 +1,9 @@
--- What transactions that append to the log hold a shared lock of, until they end: of the newest row that they see. All of their
--- positions come after its floor. The first one comes with the first kind that has a log, and stays.
+-- What transactions that append to the log hold a shared lock of, until they end: of the newest row that they see. All
+-- of their positions come after its floor. The first one comes with the first kind that has a log, and stays.
 -- differs: PostgreSQL has advisory locks for it.
 create table if not exists queue_log_epoch (
     floor                  bigint not null,
     id                     bigint not null,
     primary key (floor, id) -- serves: queue_push, queue_read
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Up to where open transactions have not appended to the log; internal. (pyqueue_sql)';

@@ -1,9 +1,9 @@
--- Positions up to which all was known to be committed or undone, for those who can't find it out themselves: a snapshot that has this
--- row has all of that too. Appended, and folded.
+-- Positions up to which all was known to be committed or undone, for those who can't find it out themselves: a snapshot
+-- that has this row has all of that too. Appended, and folded.
 create table if not exists queue_log_known (
     position               bigint not null,
     id                     bigint not null,
     noted_at               bigint not null,
     primary key (position, id) -- serves: queue_read
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'How far the log is complete; internal. (pyqueue_sql)';

@@ -1,12 +1,12 @@
--- calls: _queue_again, _queue_begin, _queue_check_count, _queue_commit, _queue_fail, _queue_log_known,
---     _queue_log_missed, _queue_read, _queue_reader, _queue_undo, queue_now
+-- calls: _queue_check_count, _queue_fail, _queue_log_known, _queue_log_missed, _queue_read, _queue_reader, queue_now
 -- changes: queue_reader
 drop procedure if exists queue_read;
 delimiter $$
-create procedure queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_reader text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
-    comment 'Reads the log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any number of
-readers each read all of it. They take nothing from a consumer or from one another. The next read begins at the same
-place until queue_read_ack.
+create procedure queue_read(in in_name text collate exact, in in_reader text collate exact, in in_max_messages int,
+    in in_options longtext character set utf8mb4)
+    comment 'Reads the log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any
+number of readers each read all of it. They take nothing from a consumer or from one another. The next read begins at
+the same place until queue_read_ack.
 in_name: a kind; or a topic; or a pattern, as in queue_subscribe. A topic and a pattern stand for what is published to
 such topics, of whose copies each comes once, however many of its kinds are logged. A pattern stands for kinds too, as
 if their names were topics.
@@ -30,62 +30,60 @@ Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where 
 where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
 Locks: none, but for a new reader.
 Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka''s last stable offset.
-differs: in a transaction of the caller''s it is always as in REPEATABLE READ. What follows a position that was left out comes once a call
-outside of a transaction has noted that it is safe: a queue_read, a queue_prune.'
+differs: in a transaction of the caller''s it is always as in REPEATABLE READ. What follows a position that was left out
+comes once a call outside of a transaction has noted that it is safe: a queue_read, a queue_prune.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_max int default coalesce(in_max_messages, 1);
-    declare v_matcher, v_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_matcher, v_events text collate exact;
     declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_count(v_max, 'max_messages', 10000);
-            set v_matcher = null, v_known = -1, v_rows = 0;
-            call _queue_reader(v_own, v_now, in_name, in_reader, in_options, v_matcher, v_events, v_place);
-            select max(l.position) into v_last from queue_log l;
-            if v_last > v_place then
-                call _queue_log_known(v_own, v_now, in_name, v_matcher, v_events, v_place, v_max, v_last, v_known);
-                call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
-                set v_known = coalesce(v_last, v_known);
-                if v_rows = 0 and v_known > v_place + 1000 then
-                    update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
-                end if;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_check_count(v_max, 'max_messages', 10000);
+        set v_matcher = null, v_known = -1, v_rows = 0;
+        call _queue_reader(v_own, v_now, in_name, in_reader, in_options, v_matcher, v_events, v_place);
+        select max(l.position) into v_last from queue_log l;
+        if v_last > v_place then
+            call _queue_log_known(v_own, v_now, in_name, v_matcher, v_events, v_place, v_max, v_last, v_known);
+            call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
+            set v_known = coalesce(v_last, v_known);
+            if v_rows = 0 and v_known > v_place + 1000 then
+                update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
             end if;
-            call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
-            if v_missed is not null then
-                call _queue_fail('PQ004', 'reader', in_reader, concat('has missed what was pruned, ack ', v_missed, ' to go on'));
-            end if;
-            set v_known = if(v_rows = 0, v_place, v_known);
-            -- none of them, where some were pruned since: it is told so by its next read
-            if v_matcher is not null then
-                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
-                from queue_log l force index (primary)
-                where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events) and concat('.', l.name) regexp v_matcher
-                    and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
-                        and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
-                order by l.position;
-            else
-                select u.* from (
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
-                    from queue_log l force index (queue_log_kind)
-                    where l.p_kind = in_name and not l.topic_only and l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
-                    union all
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers, l.to_kind, l.created_at
-                    from queue_log l force index (queue_log_topic)
-                    where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > v_place and l.position <= v_known
-                        and find_in_set(l.event, v_events)) u
-                where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
-                    and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
-                order by u.position;
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+        end if;
+        call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
+        if v_missed is not null then
+            call _queue_fail('PQ004', 'reader', in_reader,
+                concat('has missed what was pruned, ack ', v_missed, ' to go on'));
+        end if;
+        set v_known = if(v_rows = 0, v_place, v_known);
+        -- none of them, where some were pruned since: it is told so by its next read
+        if v_matcher is not null then
+            select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                l.to_kind, l.created_at
+            from queue_log l force index (primary)
+            where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
+                and concat('.', l.name) regexp v_matcher
+                and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                    and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
+            order by l.position;
+        else
+            select u.* from (
+                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                    l.to_kind, l.created_at
+                from queue_log l force index (queue_log_kind)
+                where l.p_kind = in_name and not l.topic_only and l.position > v_place and l.position <= v_known
+                    and find_in_set(l.event, v_events)
+                union all
+                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                    l.to_kind, l.created_at
+                from queue_log l force index (queue_log_topic)
+                where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > v_place
+                    and l.position <= v_known
+                    and find_in_set(l.event, v_events)) u
+            where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
+            order by u.position;
+        end if;
+    end atomic;
 end $$
 delimiter ;

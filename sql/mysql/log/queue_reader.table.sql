@@ -7,5 +7,5 @@ create table if not exists queue_reader (
     position               bigint not null,
     created_at             bigint not null,
     primary key (reader) -- serves: queue_read, queue_read_ack
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Readers of the log; look at it through the view queue_readers. (pyqueue_sql)';

@@ -11,9 +11,11 @@
 create or replace view queue_readers as
 select r.reader, r.name, r.events, r.position,
     (select count(*) from queue_log l
-        where r.matcher is null and l.p_kind = r.name and not l.topic_only and l.position > r.position and find_in_set(l.event, r.events))
+        where r.matcher is null and l.p_kind = r.name and not l.topic_only and l.position > r.position
+            and find_in_set(l.event, r.events))
     + (select count(*) from queue_log l
-        where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position and l.p_kind <> r.name
+        where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position
+            and l.p_kind <> r.name
             and find_in_set(l.event, r.events))
     + (select count(*) from queue_log l
         where r.matcher is not null and l.position > r.position and concat('.', l.name) regexp coalesce(r.matcher, 'x')

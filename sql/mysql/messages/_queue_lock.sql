@@ -7,7 +7,8 @@ Locks: as said; waits for what others have locked.
 differs: on PostgreSQL it is a statement in each of those who need it.'
 begin
     declare v_last bigint;
-    -- the index is forced here and wherever a list is joined: a table that looks small would be scanned, and locked, whole
+    -- the index is forced here and wherever a list is joined: a table that looks small would be scanned, and locked,
+    -- whole
     select max(e.entry) into v_last
     from (
         select q.entry from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j

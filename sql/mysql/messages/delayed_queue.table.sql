@@ -1,10 +1,12 @@
 -- The messages. A row is keyed by (p_kind, p_key); scheduled_at is its delivery time and its lock.
 --
--- What says where a message stands is kept apart from the lock, as in PostgreSQL (docs/adr/0001-storage.md): a message that
--- may be taken has a place in the ready line (ready_rank, ready_at), one that has to wait has a date in the timetable (due_at)
--- and no rank, so that it stands outside of the range that a reserve reads. A reserve changes no indexed column.
+-- What says where a message stands is kept apart from the lock, as in PostgreSQL (docs/adr/0001-storage.md): a message
+-- that may be taken has a place in the ready line (ready_rank, ready_at), one that has to wait has a date in the
+-- timetable (due_at) and no rank, so that it stands outside of the range that a reserve reads. A reserve changes no
+-- indexed column.
 -- differs: ready_rank stands for PostgreSQL's partial index; it is the priority, negated, of what is in the ready line.
--- differs: what is pending has columns of its own, because a payload of 31 levels inside of another JSON is too deep for MariaDB.
+-- differs: what is pending has columns of its own, because a payload of 31 levels inside of another JSON is too deep
+-- for MariaDB.
 -- differs: route is a text, because MariaDB copies the table to add a column of JSON.
 -- differs: the entry is the primary key, because InnoDB copies that into every other index; it is a number of 8 bytes.
 create table if not exists delayed_queue (
@@ -81,5 +83,5 @@ create table if not exists delayed_queue (
     key delayed_queue_ready (p_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek
     key delayed_queue_due (p_kind, due_at), -- serves: queue_reserve (what has come due), queue_peek
     constraint delayed_queue_one_payload check ((payload is null) <> (payload_bytes is null))
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_…. (pyqueue_sql)';

@@ -1,12 +1,13 @@
 -- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_commit, _queue_undo, queue_now
 drop procedure if exists queue_get;
 delimiter $$
-create procedure queue_get(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure queue_get(in in_kind text collate exact,
+    in in_key text collate exact)
     comment 'Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something else than time);
-and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No row where there is no message.
+Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
+else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
+row where there is no message.
 Errors: PQ001 for kind and key.
 Locks: none.'
 begin
@@ -17,8 +18,8 @@ begin
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_key(in_key, 'key');
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+        q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
             when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors

@@ -19,7 +19,8 @@
 -- - source_key: of a dead letter, the key that it had there.
 -- - entry: the number of the entry.
 -- Times are of UTC.
--- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's expression.
+-- differs: there is no type for an age; a view has no comment, and can't call queue_now(): it has that clock's
+-- expression.
 create or replace view queue_messages as
 select q.p_kind, q.p_key,
     case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'

@@ -2,7 +2,7 @@
 --     _queue_undo, _queue_where, queue_now
 drop procedure if exists queue_peek;
 delimiter $$
-create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure queue_peek(in in_kind text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Looks at messages of a kind and changes nothing.
 in_kind: the kind.
@@ -31,15 +31,17 @@ begin
     if v_where is not null then
         call _queue_peek_where(in_kind, v_most, v_where, v_now, v_entries);
     end if;
-    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-        q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+        q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
             when q.reserved_at is null then if(q.scheduled_at <= v_now, 'ready', 'scheduled')
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
     from (
         (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
-                if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn, coalesce(e.ready_at, e.due_at) as place
-            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue e force index (primary) on e.entry = j.entry)
+                if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn,
+                coalesce(e.ready_at, e.due_at) as place
+            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue e force index (primary) on e.entry = j.entry)
         union all
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
             from delayed_queue l force index (delayed_queue_ready)

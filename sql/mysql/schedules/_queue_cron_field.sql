@@ -1,8 +1,10 @@
 drop procedure if exists _queue_cron_field;
 delimiter $$
-create procedure _queue_cron_field(in in_field varchar(500) character set utf8mb4, in in_least int, in in_most int, in in_names varchar(100) character set utf8mb4, out out_mask bigint)
+create procedure _queue_cron_field(in in_field varchar(500) character set utf8mb4, in in_least int, in in_most int,
+    in in_names varchar(100) character set utf8mb4, out out_mask bigint)
     comment 'One field of a cron expression as a mask, a bit a value.
-in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the range of its values.
+in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the
+range of its values.
 in_names: names of its values from the least on, with commas between them.
 Result: the mask; NULL for what is no such field.
 differs: the result is out_mask.'
@@ -13,12 +15,15 @@ field: begin
     set out_mask = if(in_field <> '', 0, null);
     while v_left <> '' do
         set v_part = substring_index(v_left, ',', 1), v_left = substr(v_left, char_length(v_part) + 2);
-        if v_part not regexp '^([*]|([a-z]{3}|[0-9]{1,2})(-([a-z]{3}|[0-9]{1,2}))?)(/[0-9]{1,2})?\\z' or in_field regexp ',\\z' then
+        if v_part not regexp '^([*]|([a-z]{3}|[0-9]{1,2})(-([a-z]{3}|[0-9]{1,2}))?)(/[0-9]{1,2})?\\z'
+            or in_field regexp ',\\z' then
             set out_mask = null;
             leave field;
         end if;
-        set v_step = if(locate('/', v_part) > 0, substring_index(v_part, '/', -1), null), v_part = substring_index(v_part, '/', 1);
-        set v_low = substring_index(v_part, '-', 1), v_high = if(locate('-', v_part) > 0, substring_index(v_part, '-', -1), null);
+        set v_step = if(locate('/', v_part) > 0, substring_index(v_part, '/', -1), null),
+            v_part = substring_index(v_part, '/', 1);
+        set v_low = substring_index(v_part, '-', 1),
+            v_high = if(locate('-', v_part) > 0, substring_index(v_part, '-', -1), null);
         if v_part = '*' then
             set v_from = in_least, v_to = in_most;
         else

@@ -1,7 +1,7 @@
 -- calls: _queue_next_tick
 drop procedure if exists _queue_last_tick;
 delimiter $$
-create procedure _queue_last_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_last bigint)
+create procedure _queue_last_tick(in in_name text collate exact, in in_now bigint, out out_last bigint)
     comment 'When a rule was due last.
 in_name: the schedule with the rule, which is due. in_now: the time of the call.
 Result: microseconds since 1970-01-01 UTC, at the earliest next_at.
@@ -9,7 +9,8 @@ differs: the result is out_last; a row can''t be a parameter.'
 begin
     declare v_end, v_next, v_seconds bigint;
     declare v_left varchar(100) character set utf8mb4 default '60,600,3600,21600,86400,604800,2764800,31622400,';
-    select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r where r.name = in_name;
+    select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r
+        where r.name = in_name;
     -- from as late as there is one, so that what was missed for months isn't gone through one by one
     while v_left <> '' do
         set v_seconds = substring_index(v_left, ',', 1), v_left = substr(v_left, locate(',', v_left) + 1);

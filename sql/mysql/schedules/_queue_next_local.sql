@@ -1,6 +1,6 @@
 drop procedure if exists _queue_next_local;
 delimiter $$
-create procedure _queue_next_local(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_local bigint, out out_local bigint)
+create procedure _queue_next_local(in in_name text collate exact, in in_local bigint, out out_local bigint)
     comment 'The next local time of a rule.
 in_name: the schedule with the rule, one with sets. in_local: a local time, in seconds since 1970-01-01 there.
 Result: the first one after it, in such seconds; NULL where there is none within eight years.
@@ -25,7 +25,8 @@ begin
             while out_local is null and v_hour <= 23 do
                 set v_minute = if(v_hours >> v_hour & 1, greatest(v_least div 60 - v_hour * 60, 0), 60);
                 while out_local is null and v_minute <= 59 do
-                    set v_second = if(v_minutes >> v_minute & 1, greatest(v_least - v_hour * 3600 - v_minute * 60, 0), 60);
+                    set v_second = if(v_minutes >> v_minute & 1, greatest(v_least - v_hour * 3600 - v_minute * 60, 0),
+                        60);
                     while out_local is null and v_second <= 59 do
                         if v_seconds >> v_second & 1 then
                             set out_local = v_day * 86400 + v_hour * 3600 + v_minute * 60 + v_second;

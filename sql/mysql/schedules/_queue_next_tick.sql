@@ -1,7 +1,7 @@
 -- calls: _queue_next_local, _queue_zone_change, _queue_zone_offset
 drop procedure if exists _queue_next_tick;
 delimiter $$
-create procedure _queue_next_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_after bigint, out out_at bigint)
+create procedure _queue_next_tick(in in_name text collate exact, in in_after bigint, out out_at bigint)
     comment 'When a rule is due next.
 in_name: the schedule with the rule. in_after: after when, in microseconds since 1970-01-01 UTC.
 Result: such microseconds; NULL: never again.

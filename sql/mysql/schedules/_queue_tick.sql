@@ -2,13 +2,13 @@
 -- changes: queue_recurring
 drop procedure if exists _queue_tick;
 delimiter $$
-create procedure _queue_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, inout out_left int, out out_made int)
+create procedure _queue_tick(in in_name text collate exact, in in_now bigint, inout out_left int, out out_made int)
     comment 'Pushes what one schedule is due for.
-in_name: the schedule, locked already. in_now: the time of the call. out_left: how many messages may be made yet. out_made: how many
-were made.
+in_name: the schedule, locked already. in_now: the time of the call. out_left: how many messages may be made yet.
+out_made: how many were made.
 differs: on PostgreSQL it is a part of queue_tick.'
 begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
     declare v_payload, v_headers, v_push longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
@@ -16,11 +16,12 @@ begin
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_at, v_last, v_push_at, v_put_at bigint;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key varchar(200) collate exact;
     select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
     into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
     from queue_recurring r where r.name = in_name for update;
-    call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
+    call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate);
     if v_catch_up <> 'all' then
         call _queue_last_tick(in_name, in_now, v_at);
     end if;
@@ -31,8 +32,8 @@ begin
     while v_at <= in_now and out_left > 0 do
         set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
             '%Y-%m-%dT%H:%i:%sZ'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0, v_max_attempts, 'ignore', v_put_at,
-            v_outcome);
+        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0,
+            v_max_attempts, 'ignore', v_put_at, v_outcome);
         if v_outcome = 'created' then
             call _queue_index(null, v_kind, v_key);
         end if;

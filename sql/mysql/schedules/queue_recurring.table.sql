@@ -1,5 +1,5 @@
--- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time, each a mask
--- with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
+-- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time,
+-- each a mask with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
 create table if not exists queue_recurring (
     name                   varchar(100) not null,
     p_kind                 varchar(100) not null,
@@ -23,5 +23,5 @@ create table if not exists queue_recurring (
     last_at                bigint,
     primary key (name), -- serves: queue_schedule, queue_unschedule
     key queue_recurring_next (paused, next_at) -- serves: queue_tick
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'What is pushed again and again; look at it through the view queue_schedules. (pyqueue_sql)';

@@ -1,9 +1,10 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_recur, _queue_undo
+-- calls: _queue_recur
 drop procedure if exists queue_schedule;
 delimiter $$
-create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due for already
-stays due where its rule is the same.
+create procedure queue_schedule(in in_name text collate exact, in in_kind text collate exact,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due
+for already stays due where its rule is the same.
 in_name: 1 to 100 characters.
 in_kind: the kind, 1 to 95 characters.
 in_payload: as in queue_push.
@@ -30,19 +31,10 @@ Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and header
 Locks: the schedule.
 Where the idea comes from: cron.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_next_at bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_recur(in_name, in_kind, in_payload, in_options, v_next_at);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_recur(in_name, in_kind, in_payload, in_options, v_next_at);
+    end atomic;
     select in_name as name, in_kind as p_kind, v_next_at as next_at;
 end $$
 delimiter ;

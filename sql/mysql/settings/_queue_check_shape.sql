@@ -1,7 +1,8 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_check_shape;
 delimiter $$
-create procedure _queue_check_shape(in in_shape longtext character set utf8mb4, out out_shape longtext character set utf8mb4)
+create procedure _queue_check_shape(in in_shape longtext character set utf8mb4,
+    out out_shape longtext character set utf8mb4)
     comment 'Refuses what can''t be a payload_shape.
 in_shape: the option.
 Result: the shape, NULL for none.
@@ -11,8 +12,10 @@ begin
     declare v_type varchar(20) character set utf8mb4 default json_type(in_shape);
     set out_shape = null;
     if v_type = 'OBJECT' then
-        select count(*) into v_wrong from json_table(in_shape, '$.*' columns (type varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) r
-        where (json_type(r.value) = 'STRING' and r.type in ('string', 'number', 'integer', 'boolean', 'object', 'array')) is not true;
+        select count(*) into v_wrong
+            from json_table(in_shape, '$.*' columns (type varchar(20) collate exact path '$', value json path '$')) r
+        where (json_type(r.value) = 'STRING'
+            and r.type in ('string', 'number', 'integer', 'boolean', 'object', 'array')) is not true;
         set out_shape = in_shape;
     end if;
     if v_wrong > 0 or v_type not in ('OBJECT', 'NULL') then

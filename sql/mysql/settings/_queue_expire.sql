@@ -3,22 +3,23 @@
 drop procedure if exists _queue_expire;
 delimiter $$
 create procedure _queue_expire(in in_now bigint, in in_max bigint, out out_gone bigint)
-    comment 'Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and settings. One that
-is the dead_letter_kind of another stays.
+    comment 'Removes kinds that are unused for longer than their expires_seconds: their messages, then their
+subscriptions and settings. One that is the dead_letter_kind of another stays.
 in_now: the time of the call. in_max: how many messages at the most; a kind that has more goes in several calls.
 Result: how many rows went.
 Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.
 differs: the result is out_gone.'
 begin
     declare v_done boolean default false;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
     declare v_since, v_used, v_left, v_entry bigint;
     declare v_entries longtext character set utf8mb4;
     declare c cursor for
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null
             and not exists (
-                select u.id from queue_use u where u.p_kind = k.p_kind and u.used_at > in_now - k.expires_seconds * 1000000)
+                select u.id from queue_use u where u.p_kind = k.p_kind
+                    and u.used_at > in_now - k.expires_seconds * 1000000)
             and not exists (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind)
         order by k.p_kind;
     declare m cursor for
@@ -38,7 +39,8 @@ begin
             iterate kinds;
         end if;
         delete u from queue_use u where u.p_kind = v_kind;
-        select max(if(q.reserved_at is not null and q.scheduled_at > in_now, in_now, greatest(q.created_at, coalesce(q.reserved_at, 0))))
+        select max(if(q.reserved_at is not null and q.scheduled_at > in_now, in_now,
+            greatest(q.created_at, coalesce(q.reserved_at, 0))))
         into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
         if v_used > v_since then
             insert into queue_use (id, p_kind, used_at) values (uuid_short(), v_kind, v_used);

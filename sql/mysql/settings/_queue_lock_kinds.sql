@@ -2,7 +2,8 @@
 drop procedure if exists _queue_lock_kinds;
 delimiter $$
 create procedure _queue_lock_kinds()
-    comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of dead letters.
+    comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of
+dead letters.
 Locks: a row of queue_kind that is no kind, to the end of the transaction.
 differs: PostgreSQL locks the table, which a procedure can''t.'
 begin

@@ -2,7 +2,7 @@
 -- changes: queue_kind
 drop procedure if exists _queue_set_paused;
 delimiter $$
-create procedure _queue_set_paused(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_set_paused(in in_kind text collate exact,
     in in_paused boolean,
     out out_changed boolean)
     comment 'Pauses a kind, or ends its pause and its draining.
@@ -19,7 +19,8 @@ begin
     if in_paused then
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
     end if;
-    select if(in_paused, not k.paused, k.paused or k.draining) into v_changed from queue_kind k where k.p_kind = in_kind for update;
+    select if(in_paused, not k.paused, k.paused or k.draining) into v_changed from queue_kind k
+        where k.p_kind = in_kind for update;
     set out_changed = coalesce(v_changed, false);
     if out_changed then
         update queue_kind k set k.paused = in_paused, k.draining = k.draining and in_paused where k.p_kind = in_kind;

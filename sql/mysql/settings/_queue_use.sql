@@ -1,8 +1,9 @@
 -- changes: queue_use
 drop procedure if exists _queue_use;
 delimiter $$
-create procedure _queue_use(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_expires decimal(20,6), in in_now bigint)
-    comment 'Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are past it.
+create procedure _queue_use(in in_kind text collate exact, in in_expires decimal(20,6), in in_now bigint)
+    comment 'Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are
+past it.
 in_kind: the kind. in_expires: its expires_seconds. in_now: the time of the call.
 Locks: none that anybody waits for.'
 begin

@@ -1,10 +1,10 @@
--- calls: _queue_again, _queue_begin, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options,
---     _queue_check_shape, _queue_commit, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer,
---     _queue_lock_kinds, _queue_number, _queue_text, _queue_undo, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_shape,
+--     _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer, _queue_lock_kinds, _queue_number,
+--     _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
 drop procedure if exists queue_define;
 delimiter $$
-create procedure queue_define(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure queue_define(in in_kind text collate exact,
     in in_options longtext character set utf8mb4)
     comment 'Sets how a kind behaves. A kind that nobody has defined works with the defaults.
 in_kind: the kind, 1 to 100 characters.
@@ -49,82 +49,77 @@ Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_max_attempts bigint;
     declare v_now, v_gone bigint;
     declare v_there int;
     declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
-    declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_dead_letter_kind text collate exact;
     declare v_shape longtext character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
-                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,max_reserved,rate_per_second,',
-                'filter_index,log_seconds'), 'options');
-            call _queue_lock_kinds();
-            call queue_now(v_now);
-            if in_options is not null then
-                call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
-                call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
-                call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
-                call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
-                call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
-                call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
-                call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
-                call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
-                call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
-                call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
-                call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
-                call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
-                if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
-                    call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
-                end if;
+    begin atomic
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
+            'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
+            'max_reserved,rate_per_second,filter_index,log_seconds'), 'options');
+        call _queue_lock_kinds();
+        call queue_now(v_now);
+        if in_options is not null then
+            call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
+            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
+            call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
+            call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
+            call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
+            call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
+            call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
+            call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
+            call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
+            call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
+            call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
+            call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
+            if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
+                call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
             end if;
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-            update queue_kind k
-            set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
-                    coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
-                k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts, k.max_attempts),
-                k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
-                    k.dead_letter_kind),
-                k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
-                    coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
-                k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
-                    coalesce(v_history, default(k.history_seconds)), k.history_seconds),
-                k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
-                k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
-                    coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
-                k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
-                    coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
-                k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
-                    coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
-                k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)), k.jitter),
-                k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires, k.expires_seconds),
-                k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0), k.log_seconds)
-            where k.p_kind = in_kind;
-            select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
-            if v_log > 0 and v_there = 0 then -- the first epoch of the log
-                insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
-            end if;
-            select max(k.expires_seconds) into v_expires from queue_kind k where k.p_kind = in_kind;
-            if v_expires is not null then -- it is used, and a few others that are not go
-                insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
-                call _queue_expire(v_now, 1000, v_gone);
-            end if;
-            call _queue_define_limits(in_kind, in_options);
-            call _queue_define_filter(in_kind, in_options);
-            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
-            from queue_kind k where k.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+        end if;
+        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+        update queue_kind k
+        set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
+                coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
+            k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts,
+                k.max_attempts),
+            k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
+                k.dead_letter_kind),
+            k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
+                coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
+            k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
+                coalesce(v_history, default(k.history_seconds)), k.history_seconds),
+            k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
+            k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
+                coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
+            k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
+                coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
+            k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
+                coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
+            k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)),
+                k.jitter),
+            k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
+                k.expires_seconds),
+            k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
+                k.log_seconds)
+        where k.p_kind = in_kind;
+        select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
+        if v_log > 0 and v_there = 0 then -- the first epoch of the log
+            insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
+        end if;
+        select max(k.expires_seconds) into v_expires from queue_kind k where k.p_kind = in_kind;
+        if v_expires is not null then -- it is used, and a few others that are not go
+            insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
+            call _queue_expire(v_now, 1000, v_gone);
+        end if;
+        call _queue_define_limits(in_kind, in_options);
+        call _queue_define_filter(in_kind, in_options);
+        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
+            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
+            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+        from queue_kind k where k.p_kind = in_kind;
+    end atomic;
 end $$
 delimiter ;

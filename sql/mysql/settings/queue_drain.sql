@@ -1,36 +1,27 @@
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_commit, _queue_lock_kinds, _queue_undo
+-- calls: _queue_check_kind, _queue_lock_kinds
 -- changes: queue_kind
 drop procedure if exists queue_drain;
 delimiter $$
-create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push is refused, whatever its way. A
-move into the kind is refused, too, and its message stays with who holds it. A redrive leaves dead letters of the kind
-where they are, and a schedule waits. Reserve, pop, ack, nack, extend and moves out of it go on. What is held can be
-finished or given back. What waits for its time is delivered then. What dies elsewhere still finds its dead-letter
-kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
+create procedure queue_drain(in in_kind text collate exact)
+    comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push is refused, whatever
+its way. A move into the kind is refused, too, and its message stays with who holds it. A redrive leaves dead letters of
+the kind where they are, and a schedule waits. Reserve, pop, ack, nack, extend and moves out of it go on. What is held
+can be finished or given back. What waits for its time is delivered then. What dies elsewhere still finds its
+dead-letter kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
 in_kind: the kind.
 Result: changed: false where it was drained already.
 Errors: PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_draining boolean;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_lock_kinds();
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-            select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
-            update queue_kind k set k.draining = true where k.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_lock_kinds();
+        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+        select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
+        update queue_kind k set k.draining = true where k.p_kind = in_kind;
+    end atomic;
     select not v_draining as changed;
 end $$
 delimiter ;

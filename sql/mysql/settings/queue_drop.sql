@@ -1,72 +1,65 @@
--- calls: _queue_again, _queue_begin, _queue_check_dead_letter_kind, _queue_check_kind, _queue_commit, _queue_discard,
---     _queue_fail, _queue_lock_kinds, _queue_undo, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 delimiter $$
-create procedure queue_drop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure queue_drop(in in_kind text collate exact)
     comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
-so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next
+queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
-is removed.
+Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
+nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_entry, v_free, v_held bigint;
-    declare v_dead_letter_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_dead_letter_kind varchar(100) collate exact;
     declare continue handler for not found begin end;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind order by q.entry;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_lock_kinds();
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                set v_free = null;
-                select q.entry into v_free from delayed_queue q
-                where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
-                if v_free is not null then
-                    call _queue_discard(v_free, null, v_now);
-                end if;
-            end loop;
-            close c;
-            select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)
-            where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now lock in share mode;
-            if v_held is not null then
-                call _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
+    begin atomic
+        declare v_done boolean default false;
+        declare c cursor for
+            select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
+                order by q.entry;
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_lock_kinds();
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
             end if;
-            select k.dead_letter_kind into v_dead_letter_kind from queue_kind k where k.p_kind = in_kind;
-            if v_dead_letter_kind is not null then
-                call _queue_check_dead_letter_kind(in_kind, null);
+            set v_free = null;
+            select q.entry into v_free from delayed_queue q
+            where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
+            if v_free is not null then
+                call _queue_discard(v_free, null, v_now);
             end if;
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind; -- so that it has settings to show
-            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds, k.jitter,
-                k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining, k.expires_seconds,
-                k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
-            from queue_kind k where k.p_kind = in_kind;
-            delete k from queue_kind k where k.p_kind = in_kind;
-            delete s from queue_subscription s where s.p_kind = in_kind;
-            delete u from queue_use u where u.p_kind = in_kind;
-            delete l from queue_place l where l.p_kind = in_kind;
-            delete b from queue_bucket b where b.p_kind = in_kind;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+        end loop;
+        close c;
+        select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)
+        where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now lock in share mode;
+        if v_held is not null then
+            call _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
+        end if;
+        select k.dead_letter_kind into v_dead_letter_kind from queue_kind k where k.p_kind = in_kind;
+        if v_dead_letter_kind is not null then
+            call _queue_check_dead_letter_kind(in_kind, null);
+        end if;
+        -- so that it has settings to show
+        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
+            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
+            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+        from queue_kind k where k.p_kind = in_kind;
+        delete k from queue_kind k where k.p_kind = in_kind;
+        delete s from queue_subscription s where s.p_kind = in_kind;
+        delete u from queue_use u where u.p_kind = in_kind;
+        delete l from queue_place l where l.p_kind = in_kind;
+        delete b from queue_bucket b where b.p_kind = in_kind;
+    end atomic;
 end $$
 delimiter ;

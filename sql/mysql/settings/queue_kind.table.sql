@@ -1,4 +1,5 @@
--- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see _queue_defaults.
+-- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see
+-- _queue_defaults.
 create table if not exists queue_kind (
     p_kind                 varchar(100) not null,
     timeout_seconds        decimal(20,6) not null default 300,
@@ -20,5 +21,5 @@ create table if not exists queue_kind (
     filter_index           boolean not null default false,
     log_seconds            decimal(20,6) not null default 0,
     primary key (p_kind) -- serves: every routine
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume. (pyqueue_sql)';

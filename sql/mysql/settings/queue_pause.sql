@@ -1,25 +1,18 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_set_paused, _queue_undo
+-- calls: _queue_set_paused
 drop procedure if exists queue_pause;
 delimiter $$
-create procedure queue_pause(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Pauses a kind: queue_reserve and queue_pop get nothing; push, ack, nack, extend and move go on, and nothing dies.
+create procedure queue_pause(in in_kind text collate exact)
+    comment 'Pauses a kind: queue_reserve and queue_pop get nothing; push, ack, nack, extend and move go on, and nothing
+dies.
 in_kind: the kind.
 Result: changed: false where it was paused already.
 Errors: PQ001 for kind.
 Locks: the settings of the kind.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_changed boolean;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_set_paused(in_kind, true, v_changed);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    declare v_changed boolean;
+    begin atomic
+        call _queue_set_paused(in_kind, true, v_changed);
+    end atomic;
     select v_changed as changed;
 end $$
 delimiter ;

@@ -7,5 +7,5 @@ create table if not exists queue_use (
     used_at                bigint not null,
     primary key (id),
     key queue_use_newest (p_kind, used_at) -- serves: queue_reserve, queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'When kinds that go when unused were last used; see expires_seconds of queue_define. (pyqueue_sql)';

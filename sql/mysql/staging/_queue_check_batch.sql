@@ -1,7 +1,8 @@
 -- calls: _queue_check_key, _queue_fail
 drop procedure if exists _queue_check_batch;
 delimiter $$
-create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
+create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text collate exact,
+    in in_batch bigint)
     comment 'Refuses what can''t be a batch of a query.
 in_name: what the query is called in the message. in_query: the query. in_batch: the number of the batch.
 Errors: PQ001.'

@@ -1,7 +1,7 @@
 -- calls: _queue_stage_remove
 drop procedure if exists _queue_stage_outdated;
 delimiter $$
-create procedure _queue_stage_outdated(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_stage_outdated(in in_query text collate exact, in in_run text collate exact)
     comment 'Removes what an earlier run of a query has staged: nobody can publish it any more.
 in_query: the query. in_run: the run that is there now. NULL of either: nothing is removed.
 Locks: the parts; what others have locked is left.'

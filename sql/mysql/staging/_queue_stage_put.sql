@@ -3,18 +3,21 @@
 drop procedure if exists _queue_stage_put;
 delimiter $$
 create procedure _queue_stage_put(in in_parts longtext character set utf8mb4,
-    in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
-    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
+    in in_query text collate exact, in in_batch bigint,
+    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint,
+    out out_differing bigint)
     comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
-in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged under it.
+in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
+under it.
 in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish.
 out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
-Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003, naming its row and its key.
+Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003,
+naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
     declare v_now, v_expected, v_shift, v_first, v_refused bigint;
-    declare v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_job text collate exact;
     declare v_bad longtext character set utf8mb4;
     declare v_found, v_special int;
     declare v_counted boolean;
@@ -25,14 +28,17 @@ begin
         call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
     end if;
     select min(j.one), sum(j.messages) into v_bad, v_expected from (
-        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$' and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
-        from json_table(in_parts, '$[*]' columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
+        select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$'
+            and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
+        from json_table(in_parts, '$[*]'
+            columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
             messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
     if v_bad is not null then
         call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;
     select count(distinct l.part) into v_found from (
-        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part
+        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage_part p force index (primary) on p.part = j.part
         order by p.part limit 1000000000 for update /*!80000 of p */) l;
     if v_found <> json_length(in_parts) then
         call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
@@ -43,10 +49,13 @@ begin
         and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
             or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
         and if(s.payload_bytes is not null, s.payload is null,
-            if(length(s.payload) > 65535 or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
-                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31) -- MySQL reads 100 levels
+            if(length(s.payload) > 65535
+            or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
+                -- MySQL reads 100 levels
+                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31)
             and (locate('\\', s.payload) = 0
-                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
+            /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
         and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
             and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
                 json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
@@ -54,14 +63,17 @@ begin
         and coalesce(s.priority between -32768 and 32767, true)
         and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
-        and coalesce(s.attempts between 0 and 1000000000, true) and coalesce(s.max_attempts between 1 and 1000000000, true)
+        and coalesce(s.attempts between 0 and 1000000000, true)
+            and coalesce(s.max_attempts between 1 and 1000000000, true)
         and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
         and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
     into out_messages, v_special
-    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+        straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
         left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
     if out_messages <> coalesce(v_expected, 0) then
-        call _queue_fail('PQ004', 'messages', out_messages, concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
+        call _queue_fail('PQ004', 'messages', out_messages,
+            concat('must be the ', coalesce(v_expected, 0), ' that were staged'));
     end if;
     -- of a client that counts the rows that are found, row_count() of an insert counts keys that are taken as well
     update queue_stage_part p set p.job = p.job where p.part = json_value(in_parts, '$[0].part');
@@ -73,14 +85,16 @@ begin
         call _queue_stage_put_each(in_parts);
         set v_counted = false;
     else
-        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, coalesce(m.priority, 0), o.due,
-            o.due, v_now, coalesce(m.attempts, 0), m.max_attempts, if(o.due <= v_now, -coalesce(m.priority, 0), null),
-            if(o.due <= v_now, o.due, null), if(o.due > v_now, o.due, null)
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes,
+            m.headers, coalesce(m.priority, 0), o.due, o.due, v_now, coalesce(m.attempts, 0), m.max_attempts,
+            if(o.due <= v_now, -coalesce(m.priority, 0), null), if(o.due <= v_now, o.due, null),
+            if(o.due > v_now, o.due, null)
         from (
             select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
-            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+                straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
             order by s.p_key, s.p_kind, s.id limit 1000000000) o
             straight_join queue_stage m force index (primary) on m.id = o.id
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
@@ -90,21 +104,27 @@ begin
     end if;
     if not v_counted or out_pushed < out_messages then
         select count(distinct if(q.entry > v_first, q.entry, null)) + coalesce(sum(s.p_key is null), 0),
-            coalesce(sum(q.entry is not null and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
-                /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) *//*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
+            coalesce(sum(q.entry is not null
+            and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
+                /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
+                /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
         into out_pushed, out_differing
-        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key;
     end if;
     call _queue_text(in_options, 'job', v_job);
     call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
     if coalesce(in_query, v_job) is not null then
         insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing, coalesce(v_refused, 0));
+        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing,
+            coalesce(v_refused, 0));
     end if;
     /*M!100600 set statement sql_safe_updates = 0 for */
-    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+        straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
     /*M!100600 set statement sql_safe_updates = 0 for */
-    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage_part p force index (primary) on p.part = j.part;
+    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+        straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end $$
 delimiter ;

@@ -2,8 +2,8 @@
 drop procedure if exists _queue_stage_put_each;
 delimiter $$
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
-    comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong, or is of a kind with
-a shape or a memory of keys; and where its JSON takes more than a glance.
+    comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong,
+or is of a kind with a shape or a memory of keys; and where its JSON takes more than a glance.
 in_parts: those of queue_stage_publish, locked.
 Errors: those of queue_push, naming the key; then the call has to be undone.
 Locks: as queue_push.
@@ -11,7 +11,7 @@ differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
     declare v_done boolean default false;
     declare v_id bigint;
-    declare v_kind, v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind, v_key text collate exact;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_attempts, v_max_attempts int;
@@ -21,11 +21,13 @@ begin
     declare v_state char(5) character set utf8mb4;
     declare v_number int;
     declare c cursor for
-        select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
         order by s.p_key, s.p_kind, s.id;
     declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
         get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
-        set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         case v_number
             when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
             when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
@@ -41,11 +43,12 @@ begin
         if v_done then
             leave messages;
         end if;
-        select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at, s.attempts,
-            s.max_attempts
+        select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at,
+            s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts);
+        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+            v_max_attempts);
     end loop;
     close c;
 end $$

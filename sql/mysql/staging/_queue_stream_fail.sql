@@ -1,7 +1,8 @@
 -- calls: _queue_check_nack, _queue_fail, _queue_nack
 drop procedure if exists _queue_stream_fail;
 delimiter $$
-create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint, out out_failed bigint)
+create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint,
+    out out_failed bigint)
     comment 'Gives back what failed of a batch.
 in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
 out_failed: how many.
@@ -16,19 +17,22 @@ begin
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.secret, r.options
         from (
-            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry, right(f.receipt, 32) as secret,
-                json_remove(f.one, '$.receipt') as options
-            from json_table(in_failed, '$[*]' columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
+            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry,
+                right(f.receipt, 32) as secret, json_remove(f.one, '$.receipt') as options
+            from json_table(in_failed, '$[*]'
+                columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
             limit 1000000000) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by q.p_key, q.p_kind;
     if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
-        select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT') then
+        select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT')
+            then
         call _queue_fail('PQ002', 'failed', in_failed, 'must be a JSON array of {receipt, and options of queue_nack}');
     end if;
     select min(concat('r', coalesce(f.receipt, 'null'))) into v_bad
     from json_table(in_failed, '$[*]' columns (receipt longtext character set utf8mb4 path '$.receipt')) f
-    where f.receipt is null or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
+    where f.receipt is null
+        or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
     if v_bad is not null then
         call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
     end if;

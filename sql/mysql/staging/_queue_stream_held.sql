@@ -1,6 +1,6 @@
 drop procedure if exists _queue_stream_held;
 delimiter $$
-create procedure _queue_stream_held(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_stream_held(in in_source text collate exact, in in_stream text collate exact,
     in in_batch bigint, out out_list longtext character set utf8mb4, out out_number int)
     comment 'What a read, or all reads of a batch, were handed out.
 in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.

@@ -3,9 +3,9 @@
 -- changes: queue_stream_part
 drop procedure if exists _queue_stream_reserve;
 delimiter $$
-create procedure _queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
-    in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
+create procedure _queue_stream_reserve(in in_stream text collate exact, in in_batch bigint, in in_part int,
+    in in_kind text collate exact, in in_max_messages int, in in_options longtext character set utf8mb4,
+    out out_source text collate exact, out out_list longtext character set utf8mb4)
     comment 'queue_stream_reserve without its transaction.
 The parameters and the errors are those of queue_stream_reserve. out_source: the read. out_list: what the
 part holds: a JSON array of [entry, secret, place]; NULL: the batch is committed.
@@ -37,21 +37,24 @@ begin
     set out_list = null;
     if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
         if v_plan is not null then
-            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = out_source lock in share mode;
+            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
+                where l.source = out_source lock in share mode;
             if not v_newest <=> v_plan then
                 call _queue_fail('PQ004', 'plan', v_plan, 'must be the newest of its source: another run reads it now');
             end if;
         end if;
         if not v_sealed and (coalesce(v_follows, false) = false or exists (
-            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
+            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1
+                and b.handed >= b.wanted)) then
             insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
             values (out_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
             on duplicate key update part = queue_stream_part.part;
-            select p.receipts is null into v_new from queue_stream_part p where p.source = out_source and p.part = in_part for update;
+            select p.receipts is null into v_new from queue_stream_part p
+                where p.source = out_source and p.part = in_part for update;
         end if;
         if v_new then
-            call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages, v_options,
-                v_entry, v_entries, v_seed);
+            call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
+                v_options, v_entry, v_entries, v_seed);
             set v_entries = coalesce(v_entries, json_array(v_entry + 0));
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
@@ -63,7 +66,8 @@ begin
             update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
             where p.source = out_source and p.part = in_part;
         else
-            -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
+            -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had
+            -- it
             select p.receipts into v_receipts from queue_stream_part p where p.source = out_source and p.part = in_part;
         end if;
         call _queue_receipts(coalesce(v_receipts, '[]'), out_list, v_number);

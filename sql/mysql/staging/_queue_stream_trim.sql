@@ -1,16 +1,17 @@
 -- changes: queue_stream_part
 drop procedure if exists _queue_stream_trim;
 delimiter $$
-create procedure _queue_stream_trim(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_stream_trim(in in_source text collate exact, in in_stream text collate exact,
     in in_batch bigint, out out_lost bigint)
-    comment 'Forgets the receipts of a read, or of all reads of a batch, that somebody else''s delivery or an end has made void.
+    comment 'Forgets the receipts of a read, or of all reads of a batch, that somebody else''s delivery or an end has
+made void.
 in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
 Result: how many.
 Locks: the parts in which something was lost.
 differs: the result is a parameter, out_lost.'
 begin
     declare v_done boolean default false;
-    declare v_source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_source varchar(230) collate exact;
     declare v_part int;
     declare v_old, v_list, v_receipts longtext character set utf8mb4;
     declare c cursor for
@@ -31,9 +32,11 @@ begin
         select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
         from (
             select r.receipt
-            from json_table(v_old, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            from json_table(v_old, '$[*]'
+                columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
                 straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed) and q.secret = unhex(right(r.receipt, 32))
+                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
+                        and q.secret = unhex(right(r.receipt, 32))
             where q.reserved_by is not null
             order by r.place limit 1000000000) s;
         if json_length(v_receipts) < json_length(v_old) then

@@ -3,17 +3,19 @@
 drop procedure if exists _queue_take_in;
 delimiter $$
 create procedure _queue_take_in()
-    comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t be pushed becomes a dead
-letter with the reason. It comes before its caller reads the clock, so that what is taken in is ready for it.
-Locks: the rows; what others have locked is left. They are pushed in their order, not in that of their keys: a call that so waits
-crosswise with another is made again, see _queue_again.
+    comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t
+be pushed becomes a dead letter with the reason. It comes before its caller reads the clock, so that what is taken in is
+ready for it.
+Locks: the rows; what others have locked is left. They are pushed in their order, not in that of their keys: a call that
+so waits crosswise with another is made again, see _queue_again.
 differs: PostgreSQL''s is the trigger itself.'
 begin
     declare v_first, v_id, v_now bigint;
     declare v_done boolean default false;
     declare v_ids longtext character set utf8mb4;
     declare c cursor for
-        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id
+        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
+            straight_join queue_inbox i force index (primary) on i.id = j.id
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
@@ -36,7 +38,8 @@ begin
         end loop;
         close c;
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id;
+        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
+            straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end $$
 delimiter ;

@@ -1,6 +1,6 @@
--- Messages as plain rows, for INSERT, LOAD DATA and writers that know nothing of routines. Where the server allows a trigger,
--- it pushes each row as it comes in; else the next queue_reserve, queue_pop or queue_prune does. These also take the rows out,
--- and what they can't push becomes a dead letter, but for what the constraints refuse at once.
+-- Messages as plain rows, for INSERT, LOAD DATA and writers that know nothing of routines. Where the server allows a
+-- trigger, it pushes each row as it comes in; else the next queue_reserve, queue_pop or queue_prune does. These also
+-- take the rows out, and what they can't push becomes a dead letter, but for what the constraints refuse at once.
 -- differs: a key may be longer than a key can be, so that it is refused and not cut where the session isn't strict.
 -- differs: rows stay for a moment, because a trigger can't delete from the table that it is for.
 create table if not exists queue_inbox (
@@ -32,5 +32,5 @@ create table if not exists queue_inbox (
     constraint queue_inbox_kind check (p_kind is not null and char_length(p_kind) between 1 and 95),
     constraint queue_inbox_key check (char_length(p_key) between 1 and 200),
     constraint queue_inbox_payload check (taken or payload_bytes is not null and payload is null or json_valid(payload))
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself. (pyqueue_sql)';

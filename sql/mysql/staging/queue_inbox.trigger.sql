@@ -10,21 +10,25 @@ begin
     declare v_now, v_due, v_entry bigint;
     declare exit handler for sqlstate 'PQ001' begin
         get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
     end;
     declare exit handler for sqlstate 'PQ002' begin
         get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
     end;
     declare exit handler for sqlstate 'PQ003' begin
         get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
+            128);
         signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
     end;
     declare exit handler for 3151, 3157 begin
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): must be JSON that MySQL can hold'), 128);
+        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'),
+            '): must be JSON that MySQL can hold'), 128);
         signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
     end;
     -- what is as messages mostly are needs no more than to be put in
@@ -35,29 +39,34 @@ begin
         and if(new.payload_bytes is not null, new.payload is null,
             json_valid(new.payload) and json_depth(if(json_valid(new.payload), new.payload, 'null')) <= 31
             and (locate('\\', new.payload) = 0
-                or replace(new.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]') /*M!100600 and new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
-        and if(new.headers is null, true, json_type(if(json_valid(new.headers), new.headers, 'null')) = 'OBJECT' and locate('"', new.headers) > 0
+                or replace(new.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
+            /*M!100600 and new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+        and if(new.headers is null, true, json_type(if(json_valid(new.headers), new.headers, 'null')) = 'OBJECT'
+            and locate('"', new.headers) > 0
             and locate('{', new.headers, 2) = 0 and locate('[', new.headers) = 0 and locate('\\', new.headers) = 0
             /*M!100600 and new.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
         and coalesce(new.priority between -32768 and 32767, true)
         and if(new.scheduled_at is null, coalesce(new.delay_seconds between 0 and 1000000000, true),
             new.delay_seconds is null and new.scheduled_at between 100000000000000 and 253402300799999999)
-        and coalesce(new.attempts between 0 and 1000000000, true) and coalesce(new.max_attempts between 1 and 1000000000, true)
+        and coalesce(new.attempts between 0 and 1000000000, true)
+            and coalesce(new.max_attempts between 1 and 1000000000, true)
         and not exists (select 1 from queue_kind k where k.p_kind = new.p_kind
-            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0))
+            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
+                or k.log_seconds > 0))
     then
         call queue_now(v_now);
         call _queue_entry(v_entry);
         set v_due = coalesce(new.scheduled_at, v_now + cast(coalesce(new.delay_seconds, 0) * 1000000 as signed));
-        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
         values (v_entry, new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers,
             coalesce(new.priority, 0), v_due, v_due, v_now, coalesce(new.attempts, 0), new.max_attempts,
-            if(v_due <= v_now, -coalesce(new.priority, 0), null), if(v_due <= v_now, v_due, null), if(v_due > v_now, v_due, null))
+            if(v_due <= v_now, -coalesce(new.priority, 0), null), if(v_due <= v_now, v_due, null),
+            if(v_due > v_now, v_due, null))
         on duplicate key update entry = delayed_queue.entry;
     else
-        call _queue_land(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority, new.delay_seconds,
-            new.scheduled_at, new.attempts, new.max_attempts);
+        call _queue_land(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority,
+            new.delay_seconds, new.scheduled_at, new.attempts, new.max_attempts);
     end if;
     -- only its number is needed until somebody takes it out
     set new.taken = true, new.payload = null, new.payload_bytes = null, new.headers = null;

@@ -1,5 +1,5 @@
--- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check here: a
--- row that is wrong names itself when it is published.
+-- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check
+-- here: a row that is wrong names itself when it is published.
 -- differs: a row has a number, so that what is sorted by key to be pushed is small.
 create table if not exists queue_stage (
     id                     bigint not null auto_increment,
@@ -16,5 +16,5 @@ create table if not exists queue_stage (
     max_attempts           int,
     primary key (id),
     key queue_stage_of_part (part) -- serves: queue_stage_publish, queue_stage_abort
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'INSERT or LOAD DATA messages into it under a part of queue_stage_begin; the other columns are those of queue_inbox. They are no messages until queue_stage_publish has pushed them. (pyqueue_sql)';

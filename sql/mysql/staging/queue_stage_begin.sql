@@ -1,11 +1,11 @@
--- calls: _queue_again, _queue_begin, _queue_check_key, _queue_check_options, _queue_commit, _queue_integer,
---     _queue_stage_outdated, _queue_stage_prune, _queue_text, _queue_undo, queue_now
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+--     _queue_text, queue_now
 -- changes: queue_stage_part
 drop procedure if exists queue_stage_begin;
 delimiter $$
-create procedure queue_stage_begin(in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of them
-messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
+create procedure queue_stage_begin(in in_job text collate exact, in in_options longtext character set utf8mb4)
+    comment 'Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of
+them messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
 not published goes after a day.
 in_job: what the part belongs to, 1 to 200 characters: queue_stage_abort removes all parts of it.
 in_options: what it is for, as in queue_stage_publish. What an earlier run of the query has staged goes at once, and
@@ -18,30 +18,21 @@ Errors: PQ001 for job, PQ002 for options.
 Locks: the parts of earlier runs; what others have locked is left.
 Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_batch, v_part, v_pruned bigint;
-    declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_key(in_job, 'job');
-            call _queue_check_options(in_options, 'query,batch,run', 'options');
-            call _queue_text(in_options, 'query', v_query);
-            call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
-            call _queue_text(in_options, 'run', v_run);
-            call _queue_stage_prune(v_now, 1000, v_pruned);
-            call _queue_stage_outdated(v_query, v_run);
-            set v_part = uuid_short() & 9223372036854775807;
-            insert into queue_stage_part (part, job, query, batch, run, begun_at)
-            values (v_part, in_job, v_query, v_batch, v_run, v_now);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    declare v_query, v_run text collate exact;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_check_key(in_job, 'job');
+        call _queue_check_options(in_options, 'query,batch,run', 'options');
+        call _queue_text(in_options, 'query', v_query);
+        call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
+        call _queue_text(in_options, 'run', v_run);
+        call _queue_stage_prune(v_now, 1000, v_pruned);
+        call _queue_stage_outdated(v_query, v_run);
+        set v_part = uuid_short() & 9223372036854775807;
+        insert into queue_stage_part (part, job, query, batch, run, begun_at)
+        values (v_part, in_job, v_query, v_batch, v_run, v_now);
+    end atomic;
     select v_part as part;
 end $$
 delimiter ;

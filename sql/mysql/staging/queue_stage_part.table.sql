@@ -10,5 +10,5 @@ create table if not exists queue_stage_part (
     key queue_stage_part_job (job), -- serves: queue_stage_abort
     key queue_stage_part_query (query), -- serves: queue_stage_begin
     key queue_stage_part_begun (begun_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Parts of jobs that are staged and not yet published; those older than a day are pruned. (pyqueue_sql)';

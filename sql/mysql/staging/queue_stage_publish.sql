@@ -1,10 +1,11 @@
--- calls: _queue_again, _queue_batch_done, _queue_begin, _queue_check_batch, _queue_check_options, _queue_commit,
---     _queue_integer, _queue_stage_put, _queue_text, _queue_undo, queue_now
+-- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
+--     queue_now
 drop procedure if exists queue_stage_publish;
 delimiter $$
-create procedure queue_stage_publish(in in_parts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is taken is
-ignored.
+create procedure queue_stage_publish(in in_parts longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
+    comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is
+taken is ignored.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin returned, and how many messages were staged
 under it.
 in_options: what names this work, so that the same batch is published once.
@@ -24,34 +25,25 @@ Locks: the row of the query and the parts, in their order; else as queue_push_ma
 Where the idea comes from: the transactional sinks of Spark and Flink.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_batch, v_messages, v_pushed, v_differing bigint;
-    declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_query, v_run, v_job text collate exact;
     declare v_new boolean default true;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_options(in_options, 'query,batch,run,job,refused', 'options');
-            call _queue_text(in_options, 'query', v_query);
-            call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
-            if v_query is not null or v_batch is not null then
-                call _queue_check_batch('query', v_query, v_batch);
-                call _queue_text(in_options, 'run', v_run);
-                call _queue_text(in_options, 'job', v_job);
-                call _queue_batch_done(v_query, v_batch, v_now, v_run, v_job, v_new);
-            end if;
-            set v_messages = 0, v_pushed = 0, v_differing = 0;
-            if v_new then
-                call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_check_options(in_options, 'query,batch,run,job,refused', 'options');
+        call _queue_text(in_options, 'query', v_query);
+        call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
+        if v_query is not null or v_batch is not null then
+            call _queue_check_batch('query', v_query, v_batch);
+            call _queue_text(in_options, 'run', v_run);
+            call _queue_text(in_options, 'job', v_job);
+            call _queue_batch_done(v_query, v_batch, v_now, v_run, v_job, v_new);
+        end if;
+        set v_messages = 0, v_pushed = 0, v_differing = 0;
+        if v_new then
+            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
+        end if;
+    end atomic;
     select if(v_new, 'published', 'replayed') as outcome, v_messages as messages, v_pushed as pushed,
         v_differing as differing;
 end $$

@@ -1,9 +1,10 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_stream_commit, _queue_undo
+-- calls: _queue_stream_commit
 drop procedure if exists queue_stream_commit;
 delimiter $$
-create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4)
-    comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it publishes what
-came of it and gives back what failed.
+create procedure queue_stream_commit(in in_stream text collate exact, in in_batch bigint,
+    in in_options longtext character set utf8mb4)
+    comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it
+publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
@@ -23,21 +24,12 @@ message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_new boolean;
     declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published, v_pushed,
-                v_differing);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published,
+            v_pushed, v_differing);
+    end atomic;
     select if(v_new, 'committed', 'replayed') as outcome, v_acked as acked, v_failed as failed, v_lost as lost,
         v_published as published, v_pushed as pushed, v_differing as differing;
 end $$

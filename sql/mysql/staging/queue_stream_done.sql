@@ -1,9 +1,10 @@
 -- calls: _queue_check_batch
 drop procedure if exists queue_stream_done;
 delimiter $$
-create procedure queue_stream_done(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
-    comment 'Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after it has read the batch and
-before it writes. A batch that is replayed after its end has no messages any more, and nothing is to be written for it.
+create procedure queue_stream_done(in in_stream text collate exact, in in_batch bigint)
+    comment 'Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after
+it has read the batch and before it writes. A batch that is replayed after its end has no messages any more, and nothing
+is to be written for it.
 in_stream, in_batch: as in queue_stream_reserve.
 Result: done: true or false.
 Errors: PQ001 for stream and batch.

@@ -1,54 +1,50 @@
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_seconds, _queue_commit, _queue_extend_slotted,
---     _queue_lock, _queue_stream_held, _queue_undo, queue_now
+-- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_lock, _queue_stream_held, queue_now
 drop procedure if exists queue_stream_extend;
 delimiter $$
-create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double)
-    comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever asks first, the
-read itself if it is done again before anybody else comes.
+create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double)
+    comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to
+whoever asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages; none of both once the batch is committed.
 Errors: PQ001 for source and seconds.
 Locks: the messages, in the order of their entries.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_now, v_until, v_extended bigint;
     declare v_number int;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_kind(in_source, 230, 'source');
-            call _queue_check_seconds(in_seconds);
-            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
-            call _queue_stream_held(in_source, null, null, v_list, v_number);
-            call _queue_lock(v_list);
-            select coalesce(sum(q.semaphores is null), 0) into v_extended
-            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.reserved_by is not null;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret) and q.semaphores is null
-                    and q.reserved_by is not null
-            set q.scheduled_at = v_until;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(q.entry, r.place)) into v_slots
-            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-            where q.semaphores is not null;
-            if v_slots is not null then
-                set v_outcomes = repeat('l', v_number);
-                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
-                set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
-            end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_check_kind(in_source, 230, 'source');
+        call _queue_check_seconds(in_seconds);
+        set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+        call _queue_stream_held(in_source, null, null, v_list, v_number);
+        call _queue_lock(v_list);
+        select coalesce(sum(q.semaphores is null), 0) into v_extended
+        from json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                and q.reserved_by is not null;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                and q.semaphores is null
+                and q.reserved_by is not null
+        set q.scheduled_at = v_until;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(q.entry, r.place)) into v_slots
+        from json_table(v_list, '$[*]'
+            columns (place for ordinality, entry bigint path '$[0]',
+            secret char(32) character set utf8mb4 path '$[1]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+        where q.semaphores is not null;
+        if v_slots is not null then
+            set v_outcomes = repeat('l', v_number);
+            call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+            set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
+        end if;
+    end atomic;
     select v_extended as extended, v_number - v_extended as lost;
 end $$
 delimiter ;

@@ -1,5 +1,5 @@
--- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is replayed reads it again,
--- so that state which is computed anew in between is what it was.
+-- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is
+-- replayed reads it again, so that state which is computed anew in between is what it was.
 create table if not exists queue_stream_kept (
     source                 varchar(230) not null,
     part                   int not null,
@@ -24,5 +24,5 @@ create table if not exists queue_stream_kept (
     primary key (source, part, place), -- serves: queue_stream_reserve, queue_stream_forget
     key queue_stream_kept_batch (stream, batch), -- serves: queue_stream_commit
     key queue_stream_kept_at (kept_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Messages of committed batches that may be replayed; those older than a week are pruned. (pyqueue_sql)';

@@ -1,7 +1,7 @@
 -- calls: _queue_check_kind, queue_now
 drop procedure if exists queue_stream_ready;
 delimiter $$
-create procedure queue_stream_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure queue_stream_ready(in in_kind text collate exact)
     comment 'Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
 Result: ready: false where nothing is ready or the kind is paused.
@@ -15,7 +15,8 @@ begin
     select not exists (select 1 from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select 1 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now)
-            or exists (select 1 from delayed_queue d force index (delayed_queue_due) where d.p_kind = in_kind and d.due_at between 0 and v_now)
+            or exists (select 1 from delayed_queue d force index (delayed_queue_due)
+                where d.p_kind = in_kind and d.due_at between 0 and v_now)
             or exists (select 1 from queue_inbox i where not i.taken)) as ready;
 end $$
 delimiter ;

@@ -11,5 +11,5 @@ create table if not exists queue_write (
     refused                bigint not null,
     primary key (id),
     key queue_write_at (written_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';

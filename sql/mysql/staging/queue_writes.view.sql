@@ -11,6 +11,6 @@
 -- Times are of UTC.
 -- differs: a view has no comment. On MariaDB payloads are compared as text.
 create or replace view queue_writes as
-select timestamp '1970-01-01 00:00:00.000000' + interval w.written_at microsecond as written_at, w.query, w.batch, w.job, w.messages,
-    w.pushed, w.messages - w.pushed as ignored, w.differing, w.refused
+select timestamp '1970-01-01 00:00:00.000000' + interval w.written_at microsecond as written_at, w.query, w.batch,
+    w.job, w.messages, w.pushed, w.messages - w.pushed as ignored, w.differing, w.refused
 from queue_write w;

@@ -1,9 +1,10 @@
 -- calls: _queue_check_kind, _queue_fail
 drop procedure if exists _queue_check_topic;
 delimiter $$
-create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_topic(in in_topic text collate exact, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
-in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching takes long.
+in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching
+takes long.
 Errors: PQ001.'
 begin
     call _queue_check_kind(in_topic, 255, in_name);

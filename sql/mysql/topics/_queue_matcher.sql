@@ -1,13 +1,13 @@
 drop procedure if exists _queue_matcher;
 delimiter $$
-create procedure _queue_matcher(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_matcher(in in_pattern text collate exact, out out_matcher text collate exact)
     comment 'The regular expression of a pattern: for a topic with a dot before it.
 in_pattern: the pattern, checked.
 Result: the expression. Nothing of the pattern but * and # means anything in it.
 differs: the result is out_matcher.'
 begin
-    declare v_left text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default concat(in_pattern, '.');
-    declare v_word text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_left text collate exact default concat(in_pattern, '.');
+    declare v_word text collate exact;
     set out_matcher = '^';
     while v_left <> '' do
         set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);

@@ -1,9 +1,9 @@
 -- calls: _queue_epoch
 drop procedure if exists _queue_subscribed;
 delimiter $$
-create procedure _queue_subscribed(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
-    comment 'The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the first wildcard
-are those the topic begins with, and whose last word is a wildcard or that of the topic.
+create procedure _queue_subscribed(in in_topic text collate exact, out out_list longtext character set utf8mb4)
+    comment 'The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words
+before the first wildcard are those the topic begins with, and whose last word is a wildcard or that of the topic.
 in_topic: the topic, checked.
 Result: the kinds, in their order, each once.
 Locks: none.
@@ -22,7 +22,7 @@ begin
         select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, k.p_kind
         from (
             select distinct s.p_kind
-            from json_table(v_heads, '$[*]' columns (head varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) h
+            from json_table(v_heads, '$[*]' columns (head varchar(255) collate exact path '$')) h
                 straight_join queue_subscription s force index (queue_subscription_words)
                     on s.head = h.head and s.tail in ('', substring_index(in_topic, '.', -1))
             where concat('.', in_topic) like s.sketch escape '|' and concat('.', in_topic) regexp s.matcher

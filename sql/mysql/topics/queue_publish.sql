@@ -1,11 +1,11 @@
--- calls: _queue_again, _queue_begin, _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_topic,
---     _queue_commit, _queue_fail, _queue_key, _queue_log_published, _queue_publish, _queue_subscribed, _queue_undo,
---     queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_topic, _queue_fail, _queue_key,
+--     _queue_log_published, _queue_publish, _queue_subscribed, queue_now
 drop procedure if exists queue_publish;
 delimiter $$
-create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The copies are
-messages like any other. A kind that is subscribed by several patterns gets one.
+create procedure queue_publish(in in_topic text collate exact, in in_key text collate exact,
+    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The
+copies are messages like any other. A kind that is subscribed by several patterns gets one.
 in_topic: words with a dot between them, 1 to 255 characters, without * and #.
 in_key: the key that each copy has, 1 to 200 characters; NULL: a time-ordered UUID, the same for all. In each kind it
 promises what it does in a push.
@@ -30,60 +30,52 @@ Locks: the messages of that key, and those only with on_duplicate; keys are put 
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
-    declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key, v_kind text collate exact;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
     declare v_draining, v_log, v_logs boolean;
-    again: loop
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
-                from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-                    straight_join queue_kind k on k.p_kind = j.p_kind
-                where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_topic(in_topic, 'topic');
-            set v_key = in_key, v_done = false, v_logs = false;
-            if in_key is null then
-                call _queue_key(v_now, v_key);
+    begin atomic
+        declare v_done boolean default false;
+        declare c cursor for
+            select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
+            from json_table(v_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[1]')) j
+                straight_join queue_kind k on k.p_kind = j.p_kind
+            where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
+        call queue_now(v_now);
+        call _queue_check_topic(in_topic, 'topic');
+        set v_key = in_key, v_done = false, v_logs = false;
+        if in_key is null then
+            call _queue_key(v_now, v_key);
+        end if;
+        call _queue_check_key(v_key, 'key');
+        set in_payload = coalesce(in_payload, 'null');
+        call _queue_check_payload(in_payload, 'payload');
+        call _queue_subscribed(in_topic, v_list);
+        open c;
+        asking: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_kind, v_shape, v_draining, v_log;
+            end;
+            if v_done then
+                leave asking;
+            elseif v_draining then
+                call _queue_fail('PQ004', 'topic', in_topic,
+                    concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
             end if;
-            call _queue_check_key(v_key, 'key');
-            set in_payload = coalesce(in_payload, 'null');
-            call _queue_check_payload(in_payload, 'payload');
-            call _queue_subscribed(in_topic, v_list);
-            open c;
-            asking: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_kind, v_shape, v_draining, v_log;
-                end;
-                if v_done then
-                    leave asking;
-                elseif v_draining then
-                    call _queue_fail('PQ004', 'topic', in_topic, concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
-                end if;
-                set v_logs = v_logs or v_log;
-                if v_shape is not null then
-                    call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
-                end if;
-            end loop;
-            close c;
-            call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
-            if v_logs then
-                call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+            set v_logs = v_logs or v_log;
+            if v_shape is not null then
+                call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
             end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+        end loop;
+        close c;
+        call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
+        if v_logs then
+            call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+        end if;
+    end atomic;
     select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
-    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) collate exact path '$[0]',
         scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
     order by r.place;
 end $$

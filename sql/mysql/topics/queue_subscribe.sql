@@ -1,53 +1,46 @@
--- calls: _queue_again, _queue_begin, _queue_check_kind, _queue_check_topic, _queue_commit, _queue_undo, queue_now
+-- calls: _queue_check_kind, _queue_check_topic, queue_now
 -- changes: queue_subscription
 drop procedure if exists queue_subscribe;
 delimiter $$
-create procedure queue_subscribe(in in_pattern text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure queue_subscribe(in in_pattern text collate exact, in in_kind text collate exact)
     comment 'Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
-in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word # for any
-number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to 95 characters; nobody
-has to have defined it.
+in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word #
+for any number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to
+95 characters; nobody has to have defined it.
 Result: changed: false where that kind had that pattern already.
 Errors: PQ001 for pattern and kind.
 Locks: none.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_changed boolean;
     declare v_now bigint;
-    declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_check_topic(in_pattern, 'pattern');
-            call _queue_check_kind(in_kind, 95, 'kind');
-            set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
-            while v_left <> '' do
-                set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
-                if v_word in ('*', '#') then
-                    set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
-                        v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
-                else
-                    set v_before = concat_ws('.', nullif(v_before, ''), v_word),
-                        v_sketch = concat(v_sketch, '.', replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
-                        v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
-                end if;
-            end while;
-            select count(*) = 0 into v_changed from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
-            if v_changed then
-                insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
-                values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
-                        concat(v_matcher, '\\z'), v_now)
-                on duplicate key update pattern = in_pattern;
+    declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text collate exact;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_check_topic(in_pattern, 'pattern');
+        call _queue_check_kind(in_kind, 95, 'kind');
+        set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
+        while v_left <> '' do
+            set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
+            if v_word in ('*', '#') then
+                set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
+                    v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
+            else
+                set v_before = concat_ws('.', nullif(v_before, ''), v_word),
+                    v_sketch = concat(v_sketch, '.',
+                    replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
+                    v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
             end if;
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+        end while;
+        select count(*) = 0 into v_changed from queue_subscription s
+            where s.pattern = in_pattern and s.p_kind = in_kind;
+        if v_changed then
+            insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
+            values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
+                    concat(v_matcher, '\\z'), v_now)
+            on duplicate key update pattern = in_pattern;
+        end if;
+    end atomic;
     select v_changed as changed;
 end $$
 delimiter ;

@@ -1,6 +1,6 @@
--- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by its last
--- word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE
--- finds most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
+-- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by
+-- its last word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE finds
+-- most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
 create table if not exists queue_subscription (
     pattern                varchar(255) not null,
     p_kind                 varchar(100) not null,
@@ -12,5 +12,5 @@ create table if not exists queue_subscription (
     primary key (pattern, p_kind), -- serves: queue_subscribe, queue_unsubscribe
     key queue_subscription_words (head, tail), -- serves: queue_publish
     key queue_subscription_kind (p_kind) -- serves: queue_drop
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions. (pyqueue_sql)';

@@ -2,10 +2,12 @@
 -- changes: delayed_queue, queue_semaphore_slot
 drop procedure if exists _queue_extend_slotted;
 delimiter $$
-create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double, in in_now bigint, inout out_outcomes longtext character set ascii)
-    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
-where there is room again, and otherwise not; its ack still counts.
-in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see queue_extend. in_now: the time of the call.
+create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double,
+    in in_now bigint, inout out_outcomes longtext character set ascii)
+    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given
+to others, is extended where there is room again, and otherwise not; its ack still counts.
+in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see
+queue_extend. in_now: the time of the call.
 out_outcomes: a letter a receipt, of which those that were extended become e.
 Locks: the semaphores of which one has no slot any more.
 differs: PostgreSQL''s is given the receipts, taken apart.'
@@ -14,11 +16,12 @@ begin
     declare v_entry bigint;
     declare v_place int;
     declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
-    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_lacks varchar(100) collate exact;
     declare v_held, v_done boolean default false;
     declare c cursor for
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
-            select json_arrayagg(m.name) from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
+            select json_arrayagg(m.name)
+                from json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m
             where q.source_kind is null and in_seconds > 0 and not exists (
                 select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
@@ -53,7 +56,8 @@ begin
             update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
             update queue_semaphore_slot h set h.until = v_until where h.entry = v_entry;
             insert into queue_semaphore_slot (entry, name, until)
-            select v_entry, s.name, v_until from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            select v_entry, s.name, v_until
+                from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) collate exact path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
             set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
             call _queue_slot_note(v_entry, if(in_seconds = 0, v_names, null));

@@ -2,7 +2,8 @@
 -- changes: delayed_queue
 drop procedure if exists _queue_follow_slots;
 delimiter $$
-create procedure _queue_follow_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_names longtext character set utf8mb4)
+create procedure _queue_follow_slots(in in_kind text collate exact, in in_key text collate exact,
+    in in_names longtext character set utf8mb4)
     comment 'A new entry names the semaphores that the old one did, and waits for them.
 in_kind, in_key: the new one. in_names: the semaphores, a JSON array.
 differs: on PostgreSQL it is a part of _queue_follow.'

@@ -2,7 +2,7 @@
 -- changes: queue_semaphore, queue_semaphore_slot
 drop procedure if exists _queue_semaphore;
 delimiter $$
-create procedure _queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
+create procedure _queue_semaphore(in in_name text collate exact, in in_capacity bigint)
     comment 'queue_semaphore without its transaction and its result.
 in_name, in_capacity, the errors and the locks: those of queue_semaphore.
 differs: on PostgreSQL it is a part of queue_semaphore.'
@@ -23,11 +23,14 @@ begin
         if not exists (select 1 from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
             insert into queue_semaphore_slot (entry, name, until)
             select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null and q.reserved_at is not null
+            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
+                and q.reserved_at is not null
                 and q.scheduled_at > v_now;
         end if;
-        insert into queue_semaphore (name, capacity) values (in_name, in_capacity) on duplicate key update capacity = in_capacity;
-        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any more is taken back
+        insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
+            on duplicate key update capacity = in_capacity;
+        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any
+        -- more is taken back
         select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
         where h.name = in_name lock in share mode;
         if v_more > 0 then

@@ -1,32 +1,39 @@
 -- calls: _queue_fail
 drop procedure if exists _queue_semaphores;
 delimiter $$
-create procedure _queue_semaphores(in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
+create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
+    in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
+no batch.
 Result: their names; NULL: none.
 Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
     declare v_number, v_bad int default 0;
-    declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options), '$.semaphores');
+    declare v_missing varchar(100) collate exact;
+    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options),
+        '$.semaphores');
     if json_type(out_names) = 'NULL' then
         set out_names = null;
     elseif json_type(out_names) = 'ARRAY' then
-        select count(distinct convert(json_unquote(n.name) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */),
+        select count(distinct convert(json_unquote(n.name) using utf8mb4) collate exact),
             coalesce(sum(json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 100), 0)
         into v_number, v_bad from json_table(out_names, '$[*]' columns (name json path '$')) n;
     end if;
-    if out_names is not null and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8 or v_number <> json_length(out_names)) then
-        call _queue_fail('PQ002', 'semaphores', out_names, 'must be an array of 1 to 8 different names of 1 to 100 characters');
+    if out_names is not null
+        and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8
+        or v_number <> json_length(out_names)) then
+        call _queue_fail('PQ002', 'semaphores', out_names,
+            'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     if out_names is not null and coalesce(json_type(json_extract(
-        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')), 'NULL') <> 'NULL' then
+        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')),
+            'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing
-    from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+    from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) collate exact path '$')) n
         left join queue_semaphore s on s.name = n.name
     where s.name is null;
     if v_missing is not null then

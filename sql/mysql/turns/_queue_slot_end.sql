@@ -13,7 +13,8 @@ begin
     set @pyqueue_slot_entries = null, @pyqueue_slot_names = null;
     call queue_now(v_now);
     if @pyqueue_own and @pyqueue_slot_held is null and json_length(v_entries) = 1 and json_length(v_names) = 1 then
-        call _queue_slot_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')), v_now, v_done);
+        call _queue_slot_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')), v_now,
+            v_done);
     end if;
     if not v_done then
         call _queue_slot_settle(v_entries, v_names, @pyqueue_slot_held is null, v_now);

@@ -1,12 +1,15 @@
 drop procedure if exists _queue_slot_hand_over;
 delimiter $$
-create procedure _queue_slot_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_done boolean)
-    comment 'Gives the slot of a message that has gone to who is next in the line of its one semaphore. The number of slots that are taken stays, so it
-is enough to share the lock of the semaphore, and who gives a slot on doesn''t wait for others that do.
+create procedure _queue_slot_hand_over(in in_entry bigint, in in_name varchar(100) collate exact, in in_now bigint,
+    out out_done boolean)
+    comment 'Gives the slot of a message that has gone to who is next in the line of its one semaphore. The number of
+slots that are taken stays, so it is enough to share the lock of the semaphore, and who gives a slot on doesn''t wait
+for others that do.
 in_entry: the message. in_name: the semaphore. in_now: the time of the call.
-out_done: false where that is not enough: it is still there, or has no slot, nobody waits, or who is next lacks another, or the capacity is less
-than what is taken: then _queue_slot_settle does it.
-Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is passed over.
+out_done: false where that is not enough: it is still there, or has no slot, nobody waits, or who is next lacks another,
+or the capacity is less than what is taken: then _queue_slot_settle does it.
+Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is
+passed over.
 differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
 hand: begin
     declare v_there, v_slot, v_capacity, v_taken, v_last, v_next bigint;
@@ -25,7 +28,8 @@ hand: begin
     -- who counts the slots has it alone
     select s.capacity into v_capacity from queue_semaphore s
     where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        where h.name = in_name;
     if v_taken <= v_capacity then
         select h.entry into v_slot from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name for update;
     end if;
@@ -38,7 +42,8 @@ hand: begin
         elseif v_waits then
             update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_next;
             delete w from queue_semaphore_wait w where w.entry = v_next;
-            insert into queue_semaphore_slot (entry, name, until) values (v_next, in_name, -in_now) on duplicate key update until = -in_now;
+            insert into queue_semaphore_slot (entry, name, until) values (v_next, in_name, -in_now)
+                on duplicate key update until = -in_now;
             delete h from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name;
             set out_done = true;
         else

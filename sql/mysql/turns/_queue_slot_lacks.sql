@@ -1,10 +1,11 @@
 -- calls: _queue_slot_room
 drop procedure if exists _queue_slot_lacks;
 delimiter $$
-create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
-    out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) collate exact,
+    in in_all boolean, in in_now bigint, out out_lacks varchar(100) collate exact)
     comment 'Which of some semaphores has no room.
-in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see _queue_slot_room.
+in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see
+_queue_slot_room.
 out_lacks: the first that has none; NULL: all have; empty: another has locked one of them.
 Locks: these semaphores, where in_but is given; what others have locked is left.
 differs: on PostgreSQL it is a part of _queue_slot_next and of _queue_slot_take.'
@@ -12,11 +13,12 @@ begin
     declare v_place int default 0;
     declare v_there int;
     declare v_room bigint;
-    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_name, v_found varchar(100) collate exact;
     declare continue handler for not found begin end;
     set out_lacks = null;
     names: while v_place < json_length(in_names) do
-        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1, v_found = null;
+        set v_name = json_unquote(json_extract(in_names, concat('$[', v_place, ']'))), v_place = v_place + 1,
+            v_found = null;
         if v_name <=> in_but then
             iterate names;
         end if;

@@ -1,15 +1,17 @@
 -- calls: _queue_slot_next
 drop procedure if exists _queue_slot_look;
 delimiter $$
-create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint, out out_woken bigint)
-    comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was told that
-there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little ready.
+create procedure _queue_slot_look(in in_kind varchar(100) collate exact, in in_max bigint, in in_now bigint,
+    out out_woken bigint)
+    comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or
+whoever was told that there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little
+ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
 Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
 begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_name varchar(100) collate exact default '';
+    declare v_found varchar(100) collate exact;
     declare v_woken, v_held, v_capacity bigint;
     declare v_looks int default 100;
     declare continue handler for not found begin end;

@@ -1,9 +1,11 @@
 -- changes: queue_semaphore_slot
 drop procedure if exists _queue_slot_promised;
 delimiter $$
-create procedure _queue_slot_promised(in in_entries longtext character set utf8mb4, in in_until bigint, out out_done boolean)
-    comment 'Messages that have all their slots promised are taken with these: nothing is given or freed, so no semaphore needs to be locked, and nobody waits
-for anybody. Who wants a slot that was promised takes the promise back, see _queue_slot_room.
+create procedure _queue_slot_promised(in in_entries longtext character set utf8mb4, in in_until bigint,
+    out out_done boolean)
+    comment 'Messages that have all their slots promised are taken with these: nothing is given or freed, so no
+semaphore needs to be locked, and nobody waits for anybody. Who wants a slot that was promised takes the promise back,
+see _queue_slot_room.
 in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
 out_done: false: not all have; then _queue_slot_take sees to all of them.
 Locks: the slots.

@@ -1,9 +1,11 @@
 -- changes: queue_semaphore_slot
 drop procedure if exists _queue_slot_promised_one;
 delimiter $$
-create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint, out out_done boolean)
+create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint,
+    out out_done boolean)
     comment '_queue_slot_promised for one message, without a word on its row.
-in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the time of the call.
+in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the
+time of the call.
 out_done: false: not all are promised, and nothing was taken.
 Locks: the slots.
 differs: see _queue_slot_promised.'

@@ -1,12 +1,12 @@
 drop procedure if exists _queue_slot_ready;
 delimiter $$
-create procedure _queue_slot_ready(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
+create procedure _queue_slot_ready(in in_kind varchar(100) collate exact, in in_now bigint, out out_ready boolean)
     comment 'Whether there may be room for what waits in a kind for semaphores; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
 out_ready: that; of 100 semaphores at the most.
 differs: there is no next time to tell.'
 begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_name varchar(100) collate exact default '';
     declare v_held bigint;
     declare v_looks int default 100;
     set out_ready = false;

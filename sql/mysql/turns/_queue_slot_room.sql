@@ -1,10 +1,13 @@
 -- changes: queue_semaphore_slot
 drop procedure if exists _queue_slot_room;
 delimiter $$
-create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_room bigint)
-    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second, or the
-next one where the clock was set back, where there is no room otherwise.
+create procedure _queue_slot_room(in in_name varchar(100) collate exact, in in_all boolean, in in_now bigint,
+    out out_room bigint)
+    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are
+freed, 100 at the most.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that
+nobody holds yet; false: in the last second, or the next one where the clock was set back, where there is no room
+otherwise.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.
@@ -39,7 +42,8 @@ begin
     end loop;
     close c;
     if @pyqueue_own then
-        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name) where h.name = in_name;
+        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+            where h.name = in_name;
     else -- whose snapshot may be old
         select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
         where h.name = in_name lock in share mode;
@@ -47,7 +51,8 @@ begin
     set out_room = null;
     select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
     if out_room <= 0 and not in_all then
-        -- taken back, not passed over: who takes such a message by its promise does so without the lock of the semaphore
+        -- taken back, not passed over: who takes such a message by its promise does so without the lock of the
+        -- semaphore
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.entry) into v_old
         from (

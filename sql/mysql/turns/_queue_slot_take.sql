@@ -1,19 +1,22 @@
 drop procedure if exists _queue_slot_take;
 delimiter $$
-create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint, in in_first boolean, in in_now bigint,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_passed longtext character set utf8mb4)
-    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
-lacks any goes to wait in line, with none.
-in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when the holds end. in_first: whether the call has
-locked no semaphore before. in_now: the time of the call.
-out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired holds went to wait.
+create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) collate exact,
+    in in_until bigint, in in_first boolean, in in_now bigint, out out_entries longtext character set utf8mb4,
+    out out_number int, out out_expired int, out out_passed longtext character set utf8mb4)
+    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of
+its semaphores; one that lacks any goes to wait in line, with none.
+in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when
+the holds end. in_first: whether the call has locked no semaphore before. in_now: the time of the call.
+out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired
+holds went to wait.
 out_passed: those that are left as they are, and that to take more finds again, a JSON array.
-Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the first time, what others have locked is left.
+Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the
+first time, what others have locked is left.
 differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
 slots: begin
     declare v_entry bigint;
     declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
-    declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_lacks varchar(100) collate exact;
     declare v_held, v_done boolean default false;
     declare c cursor for
         select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
@@ -28,8 +31,9 @@ slots: begin
             leave slots;
         end if;
     end if;
-    set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]', v_all = coalesce(@pyqueue_slot_names, '[]'),
-        v_left = coalesce(@pyqueue_slot_entries, '[]'), @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
+    set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]',
+        v_all = coalesce(@pyqueue_slot_names, '[]'), v_left = coalesce(@pyqueue_slot_entries, '[]'),
+        @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
     open c;
     names: loop
         fetch c into v_entry, v_names, v_held;
@@ -44,7 +48,7 @@ slots: begin
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join json_table(v_locked, '$[*]' columns (
-                name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+                name varchar(100) collate exact path '$')) n
             straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = n.name;
     end if;
     set v_done = false;
@@ -60,14 +64,18 @@ slots: begin
         end if;
         if v_lacks is null then
             insert into queue_semaphore_slot (entry, name, until)
-            select v_entry, s.name, in_until from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            select v_entry, s.name, in_until
+                from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) collate exact path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
-            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0), out_number = out_number + 1;
+            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0),
+                out_number = out_number + 1;
         elseif v_lacks = '' then
             set out_passed = json_array_append(out_passed, '$', v_entry + 0);
         else
-            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null, q.reserved_by = null where q.entry = v_entry;
-            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind) on duplicate key update name = v_lacks;
+            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null,
+                q.reserved_by = null where q.entry = v_entry;
+            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind)
+                on duplicate key update name = v_lacks;
             set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
         end if;
     end loop;

@@ -1,8 +1,10 @@
 -- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_stand;
 delimiter $$
-create procedure _queue_stand(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the first of a line wait.
+create procedure _queue_stand(in in_kind text collate exact, in in_key text collate exact,
+    in in_order varchar(200) collate exact)
+    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the
+first of a line wait.
 in_kind, in_key: the message, which has a place or a date. in_order: its order key; NULL: it has none.
 Locks: the line, until the transaction ends.
 differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
@@ -10,7 +12,8 @@ begin
     declare v_entry, v_first bigint;
     if in_order is not null then
         select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry) on duplicate key update p_kind = in_kind;
+        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry)
+            on duplicate key update p_kind = in_kind;
         -- the newest, which an old snapshot doesn't have
         select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
         if v_first = v_entry then

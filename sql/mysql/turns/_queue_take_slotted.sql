@@ -1,11 +1,14 @@
 -- calls: _queue_end_undeliverable, _queue_misfit, _queue_slot_look, _queue_slot_take, _queue_take, _queue_take_where
 drop procedure if exists _queue_take_slotted;
 delimiter $$
-create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int, in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
-    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
-or goes to wait in line, and others are looked for.
-in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and the result are those of _queue_take_deliverable.
+create procedure _queue_take_slotted(in in_kind text collate exact, in in_max int, in in_most int,
+    in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
+    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int)
+    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with
+a slot of each of its semaphores, or goes to wait in line, and others are looked for.
+in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and
+the result are those of _queue_take_deliverable.
 Locks: the semaphores besides, see _queue_slot_take.
 differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
@@ -28,14 +31,16 @@ begin
             select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry
-                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                from json_table(coalesce(v_entries, '[]'), '$[*]'
+                    columns (place for ordinality, entry bigint path '$')) j
                     left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o
                         on o.entry = j.entry
                     left join json_table(v_passed, '$[*]' columns (entry bigint path '$')) p on p.entry = j.entry
                 where o.entry is null and p.entry is null order by j.place limit v_left) n;
         end if;
         if v_ends > 0 then -- those that name semaphores are among them
-            select count(*) into v_ends from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            select count(*) into v_ends
+                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry
             where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
         end if;
@@ -68,7 +73,8 @@ begin
             call _queue_slot_take(v_entries, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_entries, v_number,
                 v_expired, v_left_out);
             set out_number = out_number + v_number, out_expired = out_expired + v_expired,
-                out_entries = if(v_entries is null, out_entries, json_merge_preserve(coalesce(out_entries, '[]'), v_entries)),
+                out_entries = if(v_entries is null, out_entries,
+                json_merge_preserve(coalesce(out_entries, '[]'), v_entries)),
                 v_passed = json_merge_preserve(v_passed, v_left_out);
         elseif v_entries is null then
             if not v_looked then

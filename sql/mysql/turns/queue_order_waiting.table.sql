@@ -5,5 +5,5 @@ create table if not exists queue_order_waiting (
     order_key              varchar(200) not null,
     entry                  bigint not null,
     primary key (p_kind, order_key, entry) -- serves: queue_ack (who comes next in a line), queue_peek
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Who waits in the lines of order keys; internal. (pyqueue_sql)';

@@ -4,5 +4,5 @@ create table if not exists queue_semaphore (
     name                   varchar(100) not null,
     capacity               bigint not null,
     primary key (name) -- serves: queue_push, queue_reserve, queue_ack
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';

@@ -1,10 +1,10 @@
--- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
--- that there is room (until is the time of that, negated).
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and
+-- was told that there is room (until is the time of that, negated).
 create table if not exists queue_semaphore_slot (
     entry                  bigint not null,
     name                   varchar(100) not null,
     until                  bigint,
     primary key (entry, name), -- serves: queue_ack, queue_extend
     key queue_semaphore_slot_name (name, until) -- serves: queue_reserve (how many are taken, whose hold has expired)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Slots of semaphores that are taken; internal. (pyqueue_sql)';

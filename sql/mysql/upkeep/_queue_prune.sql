@@ -12,7 +12,7 @@ begin
     declare v_before bigint;
     declare v_old longtext character set utf8mb4;
     declare v_left bigint default coalesce(in_max_rows, 10000);
-    declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_kind, v_history, v_dedup, v_log varchar(100) collate exact default '';
     call _queue_take_in();
     call queue_now(v_now);
     call _queue_check_count(v_left, 'max_rows', 1000000);
@@ -33,7 +33,8 @@ begin
         select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
         select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
         select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
-        select min(o.p_kind) into v_kind from (select v_history as p_kind union all select v_dedup union all select v_log) o;
+        select min(o.p_kind) into v_kind
+            from (select v_history as p_kind union all select v_dedup union all select v_log) o;
         if v_kind is not null then
             call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
             set out_pruned = out_pruned + v_rows;
@@ -42,10 +43,12 @@ begin
     end while;
     call _queue_slot_sweep(v_now);
     -- epochs that no server is in any more
-    select min(n.epoch) into v_before from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+    select min(n.epoch) into v_before
+        from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(o.epoch, o.id)) into v_old
-    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000 for update skip locked) o;
+    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
+        order by e.epoch, e.id limit 1000 for update skip locked) o;
     /*M!100600 set statement sql_safe_updates = 0 for */
     delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
         straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;

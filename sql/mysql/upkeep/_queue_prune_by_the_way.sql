@@ -1,9 +1,10 @@
 -- calls: _queue_prune_kind, _queue_ticks
 drop procedure if exists _queue_prune_by_the_way;
 delimiter $$
-create procedure _queue_prune_by_the_way(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int)
-    comment 'A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because a snapshot keeps the dead
-rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the time at most.
+create procedure _queue_prune_by_the_way(in in_kind text collate exact, in in_now bigint, in in_max int)
+    comment 'A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is
+slow, because a snapshot keeps the dead rows before the living ones, the session leaves it for 50 times as long as it
+took: 2% of the time at most.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.'
 begin
     declare v_start, v_took, v_pruned bigint;

@@ -2,9 +2,10 @@
 -- changes: queue_dedup, queue_history
 drop procedure if exists _queue_prune_kind;
 delimiter $$
-create procedure _queue_prune_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, out out_pruned bigint)
-    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn''t keep
-at all is past its time, whatever the clock says.
+create procedure _queue_prune_kind(in in_kind text collate exact, in in_now bigint, in in_max int,
+    out out_pruned bigint)
+    comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
+What the kind doesn''t keep at all is past its time, whatever the clock says.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.
@@ -22,11 +23,13 @@ begin
     select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
     from (
         select h.finished_at, h.entry from queue_history h force index (primary)
-        where h.p_kind = in_kind and h.finished_at <= v_since order by h.finished_at, h.entry limit in_max for update skip locked) o;
+        where h.p_kind = in_kind and h.finished_at <= v_since
+            order by h.finished_at, h.entry limit in_max for update skip locked) o;
     if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
-            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.entry;
+            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
+                and h.entry = j.entry;
     end if;
     set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
     set v_left = in_max - out_pruned;
@@ -37,7 +40,7 @@ begin
         where d.p_kind = in_kind and d.ended_at <= v_since order by d.ended_at limit v_left for update skip locked) o;
     if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) collate exact path '$')) j
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
         set out_pruned = out_pruned + json_length(v_found);
     end if;

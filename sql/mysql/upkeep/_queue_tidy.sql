@@ -1,10 +1,11 @@
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
 drop procedure if exists _queue_tidy;
 delimiter $$
-create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
+create procedure _queue_tidy(in in_kind text collate exact, in in_keeps boolean, in in_now bigint, in in_max int)
     comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
-in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many rows, about
-twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed too.'
+in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many
+rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
+too.'
 begin
     declare v_folded, v_looked bigint;
     declare v_pruned bigint;

@@ -1,4 +1,4 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_prune, _queue_undo
+-- calls: _queue_prune
 drop procedure if exists queue_prune;
 delimiter $$
 create procedure queue_prune(in in_max_rows bigint)
@@ -16,19 +16,10 @@ behind its table, and has been set.
 Locks: the rows; what others have locked is left.
 differs: it also takes in what has landed in queue_inbox, where the server allows no trigger.'
 begin
-    declare v_own boolean;
-    declare v_tries int default 0;
     declare v_pruned bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call _queue_prune(in_max_rows, v_pruned);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call _queue_prune(in_max_rows, v_pruned);
+    end atomic;
     select v_pruned as pruned;
 end $$
 delimiter ;

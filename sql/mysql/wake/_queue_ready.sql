@@ -1,16 +1,16 @@
 -- calls: _queue_limited_until, _queue_slot_ready
 drop procedure if exists _queue_ready;
 delimiter $$
-create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
+create procedure _queue_ready(in in_kind text collate exact, in in_now bigint, out out_ready boolean)
     comment 'Whether a message of a kind may be taken.
 in_kind: the kind. in_now: the time of the call.
 out_ready: whether there is one; false also while the kind is paused or at its limits.
 Locks: that message, if there is one.
-differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again and again would be
-no waiting. It says nothing of the future: nobody listens here.'
+differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again
+and again would be no waiting. It says nothing of the future: nobody listens here.'
 begin
     declare v_found, v_until bigint;
-    declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_due varchar(100) collate exact;
     declare v_limit int;
     declare v_rate decimal(30,6);
     declare v_paused, v_slotted boolean default false;

@@ -1,11 +1,11 @@
 -- calls: _queue_check_kinds
 drop procedure if exists _queue_wait_kinds;
 delimiter $$
-create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext collate exact,
     out out_number int, out out_lock varchar(64) character set utf8mb4)
     comment 'What a wait needs of its kinds.
-in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that the one has who looks
-for all that wait for these kinds, in whatever order they name them.
+in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that
+the one has who looks for all that wait for these kinds, in whatever order they name them.
 Errors: PQ001.
 differs: PostgreSQL has no need of it.'
 begin
@@ -14,14 +14,14 @@ begin
     call _queue_check_kinds(in_kinds, v_kinds);
     set out_kinds = '', out_number = json_length(v_kinds);
     while v_place < out_number do
-        set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))), char(0 using utf8mb4)),
-            v_place = v_place + 1;
+        set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))),
+            char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(k.kind) into v_sorted
     from (
         select distinct j.kind
-        from json_table(v_kinds, '$[*]' columns (kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        from json_table(v_kinds, '$[*]' columns (kind varchar(100) collate exact path '$')) j
         order by j.kind limit 100) k;
     set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
 end $$

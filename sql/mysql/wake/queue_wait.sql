@@ -14,14 +14,15 @@ more.
 Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
 Where the idea comes from: the long poll of SQS.
-differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to. Of all that wait for the
-same kinds one looks, every 45 ms (less often where a look takes over 4.5 ms: a tenth of the time), and the others stand in line for a named lock
-that it has. A wait is a connection that is busy. What has landed in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
+differs: PQ004 where a transaction is open, in which nothing new could be seen. It waits for as long as it is told to.
+Of all that wait for the same kinds one looks, every 45 ms (less often where a look takes over 4.5 ms: a tenth of the
+time), and the others stand in line for a named lock that it has. A wait is a connection that is busy. What has landed
+in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
-    declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kinds longtext collate exact;
     declare v_number int;
     declare v_lock varchar(64) character set utf8mb4;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
     declare v_start, v_look, v_now, v_until bigint;
     declare v_took bigint default 0;
     declare v_open, v_killed boolean;

@@ -3,12 +3,12 @@
 drop procedure if exists _queue_free_one;
 delimiter $$
 create procedure _queue_free_one(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
-    comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed onto it, or is dead where
-that was its last delivery.
+    comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed
+onto it, or is dead where that was its last delivery.
 in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
 Locks: as _queue_bury where it dies.'
 begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_kind varchar(100) collate exact;
     declare v_by varchar(200) character set utf8mb4;
     declare v_errors, v_semaphores longtext character set utf8mb4;
     declare v_attempts, v_max_attempts, v_most int;

@@ -3,10 +3,11 @@
 -- changes: queue_worker
 drop procedure if exists _queue_heartbeat;
 delimiter $$
-create procedure _queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_alive boolean, out out_started bigint, out out_expires bigint, out out_reaps boolean)
+create procedure _queue_heartbeat(in in_worker text collate exact, in in_options longtext character set utf8mb4,
+    in in_now bigint, out out_alive boolean, out out_started bigint, out out_expires bigint, out out_reaps boolean)
     comment 'queue_heartbeat without its transaction.
-in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the time of the call. out_alive, out_started, out_expires,
+in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the time of the call. out_alive, out_started,
+out_expires,
 out_reaps: what it answers.
 differs: on PostgreSQL it is a part of queue_heartbeat.'
 begin
@@ -30,7 +31,8 @@ begin
     call _queue_boolean(in_options, 'stop', v_stop);
     call _queue_groups_due(in_now, v_looked);
     call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
-    select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep, out_started
+    select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep,
+        out_started
     from queue_worker w where w.worker = in_worker for update;
     set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = null,
         out_started = coalesce(out_started, in_now);
@@ -49,12 +51,13 @@ begin
         call _queue_server_run(v_run);
         set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
             v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
-            v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30), v_seconds),
-            v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true), v_upkeep),
-            out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
-        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep,
-            server_run)
-        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock, if(v_lock is null, null, connection_id()), v_upkeep, v_run)
+            v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
+            v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true),
+            v_upkeep), out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
+        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
+            session_id, upkeep, server_run)
+        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock,
+            if(v_lock is null, null, connection_id()), v_upkeep, v_run)
         on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = in_now, timeout_seconds = v_seconds,
             session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
             server_run = v_run;

@@ -3,11 +3,11 @@
 drop procedure if exists _queue_reap;
 delimiter $$
 create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
-    comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last heartbeat is of another
-run of it, another node''s included, and who would be dead by that, or was alive by a session there, is judged by its heartbeat from now on, with all of its
-timeout; once, until it beats again.
-in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and how many of its
-messages were freed.
+    comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
+heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
+there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
+in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and
+how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
 begin
     declare v_left int default in_max;
@@ -15,8 +15,8 @@ begin
     declare v_run bigint;
     declare v_done boolean;
     declare v_kinds, v_away longtext character set utf8mb4;
-    declare v_next, v_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_last varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+    declare v_next, v_worker varchar(200) collate exact;
+    declare v_last varchar(200) collate exact default '';
     declare continue handler for not found begin end;
     set out_reaped = '[]';
     call _queue_server_run(v_run);
@@ -28,7 +28,7 @@ begin
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
         for update skip locked) o;
     if v_away is not null then
-        update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        update json_table(v_away, '$[*]' columns (worker varchar(200) collate exact path '$')) j
             straight_join queue_worker w force index (primary) on w.worker = j.worker
         set w.server_run = 0, w.session_lock = null, w.session_id = null, w.heartbeat_at = in_now;
     end if;
@@ -50,7 +50,8 @@ begin
         for update skip locked;
         if v_worker is not null then
             call _queue_free(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
-            set v_left = v_left - v_freed, out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
+            set v_left = v_left - v_freed,
+                out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
             if v_done then
                 delete w from queue_worker w where w.worker = v_worker;
             end if;

@@ -2,8 +2,9 @@
 drop procedure if exists _queue_reap_by_the_way;
 delimiter $$
 create procedure _queue_reap_by_the_way(in in_now bigint)
-    comment 'queue_reap from within queue_reserve and queue_pop, for at most 100 messages. A session that is new here doesn''t: whatever ended the one
-that its client had before may have ended those of workers that live. They have the timeout of their heartbeat to come back.
+    comment 'queue_reap from within queue_reserve and queue_pop, for at most 100 messages. A session that is new here
+doesn''t: whatever ended the one that its client had before may have ended those of workers that live. They have the
+timeout of their heartbeat to come back.
 in_now: the time of the call.
 Locks: as _queue_reap.'
 begin

@@ -1,8 +1,8 @@
 drop procedure if exists _queue_several_nodes;
 delimiter $$
 create procedure _queue_several_nodes(out out_several boolean)
-    comment 'Whether other servers may be written to as well as this one: in a Galera cluster, and in a group of MySQL with several primaries.
-They see nothing of the sessions and the named locks of this one.
+    comment 'Whether other servers may be written to as well as this one: in a Galera cluster, and in a group of MySQL
+with several primaries. They see nothing of the sessions and the named locks of this one.
 out_several: that. It takes two milliseconds to find out.
 differs: PostgreSQL has one server that is written to.'
 begin

@@ -1,9 +1,9 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_heartbeat, _queue_undo, queue_now
+-- calls: _queue_heartbeat, queue_now
 drop procedure if exists queue_heartbeat;
 delimiter $$
-create procedure queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it is known to
-be dead, see queue_reap. A worker that never registered is left to the timeouts of its messages.
+create procedure queue_heartbeat(in in_worker text collate exact, in in_options longtext character set utf8mb4)
+    comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it
+is known to be dead, see queue_reap. A worker that never registered is left to the timeouts of its messages.
 in_worker: the name that it reserves with, 1 to 200 characters. Each process needs a name of its own, for its whole
 life, so that what a dead process held isn''t taken for what the next one holds.
 in_options: what isn''t given stays as it is, but for session, which is to be given in each call; null brings the
@@ -23,24 +23,17 @@ two, because one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
 Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
 Where the idea comes from: the workers of Chapman, which have an identity.
-differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up. Other nodes of a cluster that is written to at several don''t
-see it, so there session says nothing and the worker is alive by its heartbeat: expires_at says until when.'
+differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up. Other nodes of a cluster that is
+written to at several don''t see it, so there session says nothing and the worker is alive by its heartbeat: expires_at
+says until when.'
 begin
-    declare v_tries int default 0;
-    declare v_own, v_alive, v_reaps boolean;
+    declare v_alive, v_reaps boolean;
     declare v_now, v_started, v_expires bigint;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_heartbeat(in_worker, in_options, v_now, v_alive, v_started, v_expires, v_reaps);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
-    select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at, v_expires as expires_at,
-        v_reaps as reaps;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_heartbeat(in_worker, in_options, v_now, v_alive, v_started, v_expires, v_reaps);
+    end atomic;
+    select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at,
+        v_expires as expires_at, v_reaps as reaps;
 end $$
 delimiter ;

@@ -1,11 +1,10 @@
--- calls: _queue_again, _queue_begin, _queue_commit, _queue_groups_due, _queue_reap, _queue_slot_sweep, _queue_undo,
---     queue_now
+-- calls: _queue_groups_due, _queue_reap, _queue_slot_sweep, queue_now
 drop procedure if exists queue_reap;
 delimiter $$
 create procedure queue_reap()
-    comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its heartbeat is too
-old. One reserve or pop in twenty does the same by the way, once its session has been there for as long as the
-worker''s timeout.
+    comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its
+heartbeat is too old. One reserve or pop in twenty does the same by the way, once its session has been there for as long
+as the worker''s timeout.
 Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at
 most 1000 together, so it may have to be made again. Then the worker is forgotten; if it comes back, its heartbeat
 registers it anew. A freed message can be taken from now on. It stands last among those of its priority. The delivery
@@ -19,25 +18,17 @@ Locks: the dead workers, and the messages in the order of their entries. What ot
 calls free once. Semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.'
 begin
-    declare v_tries int default 0;
-    declare v_own boolean;
     declare v_now, v_looked bigint;
     declare v_reaped longtext character set utf8mb4;
-    again: loop
-        begin
-            declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
-            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
-            call _queue_begin(v_own);
-            call queue_now(v_now);
-            call _queue_groups_due(v_now, v_looked);
-            call _queue_reap(v_now, 1000, v_reaped);
-            call _queue_slot_sweep(v_now);
-            call _queue_commit(v_own);
-            leave again;
-        end;
-    end loop;
+    begin atomic
+        call queue_now(v_now);
+        call _queue_groups_due(v_now, v_looked);
+        call _queue_reap(v_now, 1000, v_reaped);
+        call _queue_slot_sweep(v_now);
+    end atomic;
     select r.worker, r.freed
-    from json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
+    from json_table(v_reaped, '$[*]'
+        columns (place for ordinality, worker varchar(200) collate exact path '$[0]', freed bigint path '$[1]')) r
     order by r.place;
 end $$
 delimiter ;

@@ -1,5 +1,6 @@
--- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
--- timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat alone.
+-- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to
+-- the timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat
+-- alone.
 -- differs: session_lock is the name of a lock, session_id a connection's number.
 create table if not exists queue_worker (
     worker                 varchar(200) not null,
@@ -13,5 +14,5 @@ create table if not exists queue_worker (
     upkeep                 boolean not null default true,
     server_run             bigint not null default 0,
     primary key (worker) -- serves: queue_heartbeat, queue_reap
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb collate exact
     comment 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';

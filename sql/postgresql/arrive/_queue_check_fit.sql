@@ -11,6 +11,6 @@ end $$;
 
 comment on function _queue_check_fit(jsonb, jsonb, text) is
 $$Refuses a payload that is not of its kind.
-in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter's name for
-the message.
+in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter's
+name for the message.
 Errors: PQ003.$$;

@@ -2,8 +2,8 @@
 --     _queue_is_remembered, _queue_key, _queue_log_put, _queue_push_options, _queue_put, _queue_put_ordered,
 --     _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_take_back, queue_now
 -- changes: delayed_queue
-create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_options jsonb,
-    out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
+    in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
@@ -22,7 +22,8 @@ begin
     p_kind := in_kind;
     p_key := v_key;
     perform _queue_check_key(v_key, 'key');
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index, k.log_seconds > 0
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index,
+        k.log_seconds > 0
     into v_shape, v_since, v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
     if v_draining then
@@ -36,18 +37,21 @@ begin
         return;
     end if;
     if in_options is null then
-        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null::jsonb, 0::smallint, v_now, v_now, 0, null::integer, 'ignore');
+        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null::jsonb, 0::smallint, v_now, v_now, 0,
+            null::integer, 'ignore');
     else
         v_options := _queue_push_options(in_options, v_now);
         if in_options ->> 'order_key' is null then
-            v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
-                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
+            v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority,
+                v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         else
-            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority, v_now,
-                v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate, in_options ->> 'order_key');
+            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers,
+                v_options.priority, v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts,
+                v_options.on_duplicate, in_options ->> 'order_key');
         end if;
         if v_put.outcome = 'created' and in_options ? 'route' then
-            update delayed_queue q set route = _queue_route(in_options, null::jsonb) where q.p_kind = in_kind and q.p_key = v_key;
+            update delayed_queue q set route = _queue_route(in_options, null::jsonb)
+                where q.p_kind = in_kind and q.p_key = v_key;
         end if;
     end if;
     scheduled_at := v_put.scheduled_at;
@@ -65,7 +69,8 @@ begin
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
     if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
-        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb), outcome = 'created', v_now);
+        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb),
+            outcome = 'created', v_now);
     end if;
     if v_logs then
         perform _queue_log_put(in_kind, v_key, outcome, in_options ->> 'on_duplicate', v_now);
@@ -74,5 +79,5 @@ end $$;
 
 comment on function _queue_push(text, text, jsonb, bytea, jsonb) is
 $$Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
-in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the errors and the locks are those of
-queue_push.$$;
+in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
+errors and the locks are those of queue_push.$$;

@@ -1,12 +1,14 @@
 -- calls: _queue_enrol, _queue_index, _queue_line, _queue_line_up, _queue_log, _queue_message, _queue_order_key,
 --     _queue_push_options, _queue_route, _queue_semaphores, _queue_slot_settle, _queue_stand, _queue_take_back
 -- changes: delayed_queue
-create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint, in_sorted boolean)
+create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
+    in_sorted boolean)
     returns table (p_key text, outcome text) language plpgsql as $$
 declare
     v_default record;
     v_route jsonb; v_order text; v_semaphores text[];
-    v_more constant boolean := in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
+    v_more constant boolean :=
+        in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[];
@@ -20,15 +22,19 @@ begin
         v_semaphores := _queue_semaphores(in_options, null::jsonb);
     end if;
     if v_order is not null or v_more and in_messages @? '$[*].order_key' then
-        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts a first one in
-        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false, false) into v_heads
+        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
+        -- a first one in
+        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false,
+            false) into v_heads
         from jsonb_array_elements(in_messages) m (message),
-            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key' else v_order end) o (order_key)
+            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key'
+            else v_order end) o (order_key)
         where o.order_key is not null;
     end if;
     with e as materialized (
         -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
-        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message, coalesce(m.message ->> 'order_key', v_order) as order_key,
+        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
+            coalesce(m.message ->> 'order_key', v_order) as order_key,
             (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
@@ -36,25 +42,30 @@ begin
             and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
-        select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload, v_default.scheduled_at,
-            v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts, v_route as route,
-            e.order_key collate "C", case when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
+        select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
+            v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
+            v_route as route, e.order_key collate "C", case
+            when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
         from e where e.plain
         union all
-        select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts,
-            _queue_route(in_options, e.message), k.order_key collate "C", case when v_heads ? k.order_key then true end,
-            _queue_semaphores(in_options, e.message)
-        from e, _queue_message(e.message, e.n, in_options, in_now) o, _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
+        select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
+            o.headers, o.attempts, o.max_attempts, _queue_route(in_options, e.message), k.order_key collate "C", case
+            when v_heads ? k.order_key then true end, _queue_semaphores(in_options, e.message)
+        from e, _queue_message(e.message, e.n, in_options, in_now) o,
+            _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
     i as (
-        insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits, semaphores)
-        select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at, in_now, m.attempts,
-            m.max_attempts, case when m.scheduled_at <= in_now and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end,
-            case when m.scheduled_at > in_now and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
+        insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits,
+            semaphores)
+        select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at,
+            in_now, m.attempts, m.max_attempts, case when m.scheduled_at <= in_now
+            and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end, case when m.scheduled_at > in_now
+                and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
             m.semaphores
         from m
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
-            select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since, true)
+            select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since,
+                true)
         order by case when in_sorted then m.p_key end, m.n
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
@@ -66,14 +77,16 @@ begin
     if v_heads is not null then
         perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
-            lateral (select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
+            lateral (select (case when m.message ? 'order_key' then m.message
+            else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
     if in_kind.filter_index then
         perform _queue_index(array_remove(v_entries, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
-        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(v_entries[m.n]))
+        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
+            array_agg(v_entries[m.n]))
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
@@ -90,7 +103,8 @@ end $$;
 
 comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean) is
 $$Puts many messages into a kind in one statement; a key that is taken is ignored.
-in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call. in_sorted: whether in the order of their keys; else in their own.
+in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;

@@ -6,9 +6,12 @@ create or replace function _queue_push_options(in_options jsonb, in_now bigint,
 begin
     in_options := nullif(in_options, 'null');
     perform _queue_check_options(in_options,
-        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate, route, group, order_key, semaphores}'::text[], 'options');
-    scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now) else in_now end;
-    priority := coalesce(case when in_options ? 'priority' then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) end, 0);
+        array['delay_seconds', 'scheduled_at', 'priority', 'headers', 'attempts', 'max_attempts', 'on_duplicate',
+            'route', 'group', 'order_key', 'semaphores'], 'options');
+    scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now)
+        else in_now end;
+    priority := coalesce(case when in_options ? 'priority'
+        then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) end, 0);
     attempts := 0;
     on_duplicate := 'ignore';
     if (in_options - '{delay_seconds,scheduled_at,priority}'::text[] <> '{}') is not true then
@@ -32,6 +35,6 @@ end $$;
 comment on function _queue_push_options(jsonb, bigint) is
 $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and _queue_semaphores answer, and group, which is
-for _queue_enrol.
+Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and
+_queue_semaphores answer, and group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.$$;

@@ -1,8 +1,8 @@
 -- calls: _queue_put_onto, _queue_wake
 -- changes: delayed_queue
-create or replace function _queue_put(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea, in_headers jsonb,
-    in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer, in_max_attempts integer,
-    in_on_duplicate text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+create or replace function _queue_put(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
+    in_headers jsonb, in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer,
+    in_max_attempts integer, in_on_duplicate text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 begin
     loop
         insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -33,7 +33,8 @@ end $$;
 
 comment on function _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text) is
 $$Puts one message into a kind, whose parameters are checked already.
-in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken. The
-other parameters are the columns.
+in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken.
+The other parameters are the columns.
 Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
-Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.$$;
+Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same
+key.$$;

@@ -15,7 +15,8 @@ begin
     if v_old.reserved_at is not null and v_old.scheduled_at > in_now then
         update delayed_queue q
         set pending = coalesce(q.pending, '{}')
-                || case when v_content then jsonb_build_object('content', true, 'payload', in_payload, 'headers', in_headers)
+                || case when v_content then jsonb_build_object('content', true, 'payload', in_payload, 'headers',
+                    in_headers)
                     else '{}' end
                 || case when v_time then jsonb_build_object('scheduled_at', in_scheduled_at) else '{}' end,
             pending_bytes = case when v_content then in_payload_bytes else q.pending_bytes end
@@ -50,8 +51,8 @@ end $$;
 
 comment on function _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text) is
 $$A push onto a key that is taken.
-in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload with
-its headers. The other parameters are as in _queue_put.
+in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
+with its headers. The other parameters are as in _queue_put.
 Result: replaced; held, where somebody holds the message: the newest is kept beside it and delivered once the present
 delivery is done; NULL where the message has gone.
 Locks: the message.$$;

@@ -11,7 +11,8 @@ begin
         end if;
         return v_time::bigint;
     elsif v_delay is not null then
-        perform _queue_fail('PQ002', 'scheduled_at', in_options ->> 'scheduled_at', 'must not stand beside delay_seconds');
+        perform _queue_fail('PQ002', 'scheduled_at', in_options ->> 'scheduled_at',
+            'must not stand beside delay_seconds');
     end if;
     return _queue_instant(in_options, 'scheduled_at');
 end $$;

@@ -4,7 +4,8 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key text := in_key;
@@ -18,7 +19,8 @@ begin
         insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
         select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
         where not exists (
-            select from queue_kind k where k.p_kind = in_kind and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
+            select from queue_kind k where k.p_kind = in_kind
+                and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
                 or k.log_seconds > 0))
         on conflict on constraint delayed_queue_pkey do nothing
         returning delayed_queue.p_kind, delayed_queue.p_key, delayed_queue.scheduled_at, 'created'::text
@@ -31,7 +33,8 @@ begin
         end if;
     end if;
     perform _queue_check_payload(in_payload, 'payload');
-    select p.* into p_kind, p_key, scheduled_at, outcome from _queue_push(in_kind, in_key, in_payload, null::bytea, in_options) p;
+    select p.* into p_kind, p_key, scheduled_at, outcome
+        from _queue_push(in_kind, in_key, in_payload, null::bytea, in_options) p;
 end $$;
 
 comment on function queue_push(text, text, jsonb, jsonb) is

@@ -4,7 +4,8 @@ create or replace function _queue_check_headers(in_headers jsonb, in_name text) 
 begin
     if jsonb_typeof(in_headers) = 'null' then
         return null;
-    elsif jsonb_typeof(in_headers) <> 'object' or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
+    elsif jsonb_typeof(in_headers) <> 'object'
+        or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ003', in_name, in_headers::text, 'must be a JSON object with scalar values');
     end if;
     return nullif(in_headers, '{}');

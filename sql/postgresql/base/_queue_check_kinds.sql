@@ -7,7 +7,8 @@ begin
         v_kinds := array[in_kinds #>> '{}'];
     elsif jsonb_typeof(in_kinds) = 'array' and jsonb_array_length(in_kinds) between 1 and 100
         and not in_kinds @? '$[*] ? (@.type() != "string")' then
-        v_kinds := array(select k.kind from jsonb_array_elements_text(in_kinds) with ordinality k (kind, n) order by k.n);
+        v_kinds := array(select k.kind from jsonb_array_elements_text(in_kinds) with ordinality k (kind, n)
+            order by k.n);
     else
         perform _queue_fail('PQ001', 'kinds', in_kinds::text, 'must be a kind or a JSON array of 1 to 100 kinds');
     end if;

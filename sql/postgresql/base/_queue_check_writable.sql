@@ -7,5 +7,6 @@ begin
 end $$;
 
 comment on function _queue_check_writable() is
-$$Refuses to take messages where nothing can be written, in words of its own: the server's would come with the whole statement.
+$$Refuses to take messages where nothing can be written, in words of its own: the server's would come with the whole
+statement.
 Errors: the server's 25006.$$;

@@ -9,7 +9,8 @@ begin
     elsif jsonb_typeof(v_at) = 'number' then
         v_time := v_at::numeric;
     elsif jsonb_typeof(v_at) = 'string'
-        and v_at #>> '{}' ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.][0-9]{1,6})?)?(Z|[+-][0-9][0-9](:?[0-9][0-9])?)$' then
+        and v_at #>> '{}' ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.][0-9]{1,6})?)?'
+            || '(Z|[+-][0-9][0-9](:?[0-9][0-9])?)$') then
         begin
             v_time := queue_time((v_at #>> '{}')::timestamptz);
         exception when datetime_field_overflow or invalid_datetime_format or invalid_time_zone_displacement_value then
@@ -25,8 +26,8 @@ begin
 end $$;
 
 comment on function _queue_instant(jsonb, text) is
-$$A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so that
-nobody's seconds pass for microseconds.
+$$A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is refused, so
+that nobody's seconds pass for microseconds.
 in_options: the options. in_option: its name.
 Result: microseconds since 1970; NULL where it isn't given.
 Errors: PQ002.$$;

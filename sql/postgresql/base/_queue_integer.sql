@@ -1,5 +1,6 @@
 -- calls: _queue_fail, _queue_number
-create or replace function _queue_integer(in_options jsonb, in_option text, in_least bigint, in_most bigint) returns bigint
+create or replace function _queue_integer(in_options jsonb, in_option text, in_least bigint,
+    in_most bigint) returns bigint
     language plpgsql as $$
 declare
     v_value constant numeric := _queue_number(in_options, in_option, in_least::numeric, in_most::numeric);

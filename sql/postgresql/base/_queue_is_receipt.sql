@@ -3,7 +3,7 @@ create or replace function _queue_is_receipt(in_receipt text) returns boolean la
         and substr(in_receipt, octet_length(in_receipt) - 32, 1) = '-';
 
 comment on function _queue_is_receipt(text) is
-$$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No counted repetition, with
-which a regular expression takes ten times as long.
+$$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No counted repetition,
+with which a regular expression takes ten times as long.
 in_receipt: the text.
 Result: true or false; NULL for NULL.$$;

@@ -1,5 +1,6 @@
 -- calls: _queue_fail
-create or replace function _queue_number(in_options jsonb, in_option text, in_least numeric, in_most numeric) returns numeric
+create or replace function _queue_number(in_options jsonb, in_option text, in_least numeric,
+    in_most numeric) returns numeric
     language plpgsql as $$
 declare
     v_value constant jsonb := in_options -> in_option;
@@ -7,7 +8,8 @@ begin
     if v_value is null or jsonb_typeof(v_value) = 'null' then
         return null;
     elsif jsonb_typeof(v_value) <> 'number' or v_value::numeric < in_least or v_value::numeric > in_most then
-        perform _queue_fail('PQ002', in_option, v_value #>> '{}', 'must be a number from ' || in_least || ' to ' || in_most);
+        perform _queue_fail('PQ002', in_option, v_value #>> '{}',
+            'must be a number from ' || in_least || ' to ' || in_most);
     end if;
     return v_value::numeric;
 end $$;

@@ -1,5 +1,5 @@
-create or replace function queue_time(in_timestamp timestamptz) returns bigint language sql immutable strict parallel safe
-    return (extract(epoch from in_timestamp) * 1000000)::bigint;
+create or replace function queue_time(in_timestamp timestamptz) returns bigint
+    language sql immutable strict parallel safe return (extract(epoch from in_timestamp) * 1000000)::bigint;
 
 comment on function queue_time(timestamptz) is
 $$A timestamp as the queue's integer.

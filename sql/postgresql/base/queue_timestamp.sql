@@ -1,5 +1,5 @@
-create or replace function queue_timestamp(in_time bigint) returns timestamptz language sql immutable strict parallel safe
-    return timestamptz '1970-01-01 00:00:00+00'
+create or replace function queue_timestamp(in_time bigint) returns timestamptz
+    language sql immutable strict parallel safe return timestamptz '1970-01-01 00:00:00+00'
         + (in_time / 1000000) * interval '1 second' + (in_time % 1000000) * interval '1 microsecond';
 
 comment on function queue_timestamp(bigint) is

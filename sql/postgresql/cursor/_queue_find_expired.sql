@@ -25,7 +25,8 @@ begin
         end if;
         insert into queue_hold (p_kind, until, entries) -- what was extended is looked at again
         select in_kind, min(q.scheduled_at), array_agg(q.entry) from delayed_queue q
-        where q.entry = any (v_hold.entries) and q.p_kind || '' = in_kind and q.scheduled_at > in_now and q.reserved_at is not null
+        where q.entry = any (v_hold.entries) and q.p_kind || '' = in_kind and q.scheduled_at > in_now
+            and q.reserved_at is not null
         having count(*) > 0;
         delete from queue_hold h
         where h.ctid = any (array(select o.ctid from queue_hold o where o.ctid = v_hold.tid for update skip locked));

@@ -21,6 +21,7 @@ begin
 end $$;
 
 comment on function _queue_held(text, bigint, bigint[], bigint) is
-$$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it has.
+$$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it
+has.
 in_kind: the kind. in_until, in_line: of the note in queue_hold. in_now: the time of the call.
 Result: their entries.$$;

@@ -1,7 +1,7 @@
 -- calls: _queue_forget_cursors, _queue_ticks
 -- changes: queue_cursor, queue_hold
-create or replace function _queue_keep_cursor(in_kind text, in_name text, in_cursor queue_cursor, in_from text, in_start bigint,
-    in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_keep_cursor(in_kind text, in_name text, in_cursor queue_cursor, in_from text,
+    in_start bigint, in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_known constant boolean := in_cursor.ranks is not null;
     v_cursor queue_cursor := in_cursor;
@@ -72,7 +72,8 @@ begin
     v_cursor.due_older := least(v_cursor.due_older, v_cursor.due);
     for v_rank, v_last, v_entry in
         select -q.priority::integer, max(q.ready_at), (array_agg(q.entry order by q.ready_at desc, q.entry desc))[1]
-        from unnest(in_tids) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q group by 1 order by 1
+        from unnest(in_tids) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q
+            group by 1 order by 1
     loop
         while v_cursor.ranks[v_lane] < v_rank loop
             v_lane := v_lane + 1;
@@ -94,9 +95,11 @@ begin
             v_cursor.entries := v_cursor.entries[:v_lane - 1] || v_entry || v_cursor.entries[v_lane:];
             v_last := v_last - 2000000;
             v_cursor.newer_places := v_cursor.newer_places[:v_lane - 1] || v_last || v_cursor.newer_places[v_lane:];
-            v_cursor.newer_entries := v_cursor.newer_entries[:v_lane - 1] || 0::bigint || v_cursor.newer_entries[v_lane:];
+            v_cursor.newer_entries := v_cursor.newer_entries[:v_lane - 1] || 0::bigint ||
+                v_cursor.newer_entries[v_lane:];
             v_cursor.older_places := v_cursor.older_places[:v_lane - 1] || v_last || v_cursor.older_places[v_lane:];
-            v_cursor.older_entries := v_cursor.older_entries[:v_lane - 1] || 0::bigint || v_cursor.older_entries[v_lane:];
+            v_cursor.older_entries := v_cursor.older_entries[:v_lane - 1] || 0::bigint ||
+                v_cursor.older_entries[v_lane:];
         end if;
     end loop;
     if v_turns then
@@ -112,7 +115,8 @@ begin
         insert into queue_cursor overriding user value select (v_cursor).* returning id into v_id;
         perform _queue_forget_cursors(in_kind, v_id - 100);
     end if;
-    if cardinality(v_cursor.ranks) = 1 and v_cursor.took > 5000 and (v_turns or not v_known or in_cursor.took <= 5000) then
+    if cardinality(v_cursor.ranks) = 1 and v_cursor.took > 5000
+        and (v_turns or not v_known or in_cursor.took <= 5000) then
         insert into queue_hold (p_kind, until, entries, line)
         select in_kind, in_now + coalesce(max(k.timeout_seconds), 300) * 1000000, '{}',
             v_cursor.ranks || v_cursor.places || v_cursor.entries
@@ -122,9 +126,10 @@ begin
 end $$;
 
 comment on function _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint) is
-$$Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast again.
+$$Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast
+again.
 in_kind: the kind. in_name: the setting that holds the cursor. in_cursor: as it was. in_from: where the scan began, see
-_queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that was slow
-for the first time is measured again, without its locks. in_max: how many were asked for. in_tids: what it found. in_now: the time
-of the call.
+_queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that
+was slow for the first time is measured again, without its locks. in_max: how many were asked for. in_tids: what it
+found. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.$$;

@@ -28,7 +28,8 @@ begin
     moved.start_at := v_start + 50 * v_took;
     moved.back_took := in_cursor.back_took + v_took;
     if tids is not null or v_first is not null then
-        moved.start_at := v_start + 2 * v_took; -- where one was, more may be: soon again here, and in between at the others
+        -- where one was, more may be: soon again here, and in between at the others
+        moved.start_at := v_start + 2 * v_took;
         -- what has come due stands before the cursor now
         moved.marks_at := case when v_first is null then in_cursor.marks_at else 0 end;
     elsif v_low > 0 then
@@ -49,8 +50,9 @@ begin
 end $$;
 
 comment on function _queue_look_back(text, bigint, integer, queue_cursor) is
-$$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long as
-takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
+$$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long
+as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
-Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor as it is now.
+Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
+as it is now.
 Locks: those messages; what others have locked is left out.$$;

@@ -1,7 +1,7 @@
--- When holds end: appended by queue_reserve only while the beginning of the ready line is no longer looked at, because a scan
--- from there has become slow. Otherwise an expired hold is found in its place. A row is of one call, with its entries; or of all
--- that a session takes one by one from a place of the line on, for as long as the kind says, until it notes the next place
--- some two seconds later.
+-- When holds end: appended by queue_reserve only while the beginning of the ready line is no longer looked at, because
+-- a scan from there has become slow. Otherwise an expired hold is found in its place. A row is of one call, with its
+-- entries; or of all that a session takes one by one from a place of the line on, for as long as the kind says, until
+-- it notes the next place some two seconds later.
 create table queue_hold (
     p_kind  text collate "C" not null,
     until   bigint not null,

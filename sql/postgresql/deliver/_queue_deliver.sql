@@ -1,8 +1,8 @@
 -- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_ended, _queue_groups_due, _queue_log_ended,
 --     _queue_misfit, _queue_slot_settle, _queue_take, _queue_take_slotted, _queue_take_where
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_hold
-create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_worker text,
-    in_seed bytea, in_where jsonb)
+create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
+    in_worker text, in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
@@ -20,7 +20,8 @@ begin
     loop
         if v_slotted then
             v_take := _queue_take_slotted(in_kind, v_left, in_now, coalesce(in_until, in_now + 1), in_where, v_ends);
-            v_ended := v_ended || v_take.ended || array(select q.entry from delayed_queue q where v_ends and q.ctid = any (v_take.tids));
+            v_ended := v_ended || v_take.ended ||
+                array(select q.entry from delayed_queue q where v_ends and q.ctid = any (v_take.tids));
         elsif in_where is null then
             v_take := _queue_take(in_kind.p_kind, v_left, in_now);
         else
@@ -29,7 +30,8 @@ begin
         exit when v_take.tids is null;
         if v_slotted or in_where is not null or v_take.expired > 0 then -- of several looks
             v_take.tids := array(
-                select q.ctid from delayed_queue q where q.ctid = any (v_take.tids) order by -q.priority::integer, q.ready_at, q.entry);
+                select q.ctid from delayed_queue q where q.ctid = any (v_take.tids)
+                    order by -q.priority::integer, q.ready_at, q.entry);
         end if;
         if v_ends then
             if not v_slotted and _queue_blocked(v_take.tids) <> '{}' then
@@ -39,17 +41,20 @@ begin
             return query
                 with d as (
                     delete from delayed_queue q using unnest(v_take.tids) t (tid)
-                    where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    where q.ctid = t.tid and q.pending is null
+                        and (v_slotted or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
                         and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                     returning q.*, case when v_keeps then q end as message),
                 c as (
                     insert into queue_count (p_kind, pushed, popped)
                     select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
-                    having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance( -- all of them are deleted by now
+                    -- all of them are deleted by now
+                    having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
                         array_agg(d.p_kind) filter (where d.order_key is not null),
                         array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end
-                        and case when in_kind.log_seconds > 0 then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
+                        and case when in_kind.log_seconds > 0
+                            then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
                             array_agg(d.entry order by d.entry), 'popped', null, in_now) is not null else true end),
                 h as (
                     insert into queue_history
@@ -58,7 +63,8 @@ begin
                     where v_keeps),
                 m as (
                     insert into queue_dedup (p_kind, p_key, ended_at)
-                    select d.p_kind, (d.message).p_key, in_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
+                    select d.p_kind, (d.message).p_key, in_now from d
+                        join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
                     where v_keeps order by 2, 1
                     on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
                 select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
@@ -67,7 +73,8 @@ begin
         else
             if v_take.slow then
                 insert into queue_hold (p_kind, until, entries)
-                select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_take.tids)
+                select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q
+                    where q.ctid = any (v_take.tids)
                 having count(*) > 0;
             end if;
             return query
@@ -75,7 +82,8 @@ begin
                 set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
                 from unnest(v_take.tids) t (tid)
-                where q.ctid = t.tid and q.pending is null and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                where q.ctid = t.tid and q.pending is null
+                    and (v_slotted or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, v_most)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -84,12 +92,14 @@ begin
         end if;
         get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_take.tids) and exists (
-            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null and q.source_kind is null
+            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null
+                and q.source_kind is null
                 and q.scheduled_at <= in_now)
         then -- the mark of the kind was lost: all that is left is found again
             v_slotted := true;
             v_take.expired := v_take.expired - (
-                select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
+                select count(q.reserved_at) from delayed_queue q
+                    where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
         end if;
         if v_take.expired > 0 then
             insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
@@ -106,9 +116,9 @@ begin
 end $$;
 
 comment on function _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
-$$The verb deliver: chooses messages, holds them for a worker, or ends them at once for a pop, and answers them. queue_reserve and
-queue_pop do it themselves in the most frequent case alone: one message, from the cursor on.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold ends; NULL: they
-end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries. in_where: what they must
-match, see _queue_where; NULL: anything.
+$$The verb deliver: chooses messages, holds them for a worker, or ends them at once for a pop, and answers them.
+queue_reserve and queue_pop do it themselves in the most frequent case alone: one message, from the cursor on.
+in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
+ends; NULL: they end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
+in_where: what they must match, see _queue_where; NULL: anything.
 Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.$$;

@@ -32,9 +32,9 @@ end $$;
 
 comment on function _queue_promote(text, bigint, bigint, bigint, integer) is
 $$Moves messages that have come due from the timetable into the ready line.
-in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may get:
-where sessions no longer look at the line's beginning, a place that nobody would see is none; those that would have an earlier
-one stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the least are moved, the best of
-the 1000 that came due first.
+in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may
+get: where sessions no longer look at the line's beginning, a place that nobody would see is none; those that would have
+an earlier one stand behind it in their order, a microsecond apart. in_max: how many were asked for; 20 at the least are
+moved, the best of the 1000 that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.$$;

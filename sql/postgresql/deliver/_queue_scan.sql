@@ -1,5 +1,6 @@
-create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_cursor queue_cursor, in_from text,
-    in_low bigint, out tids tid[], out expired bigint, out last bigint, out last_entry bigint) language plpgsql as $$
+create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_cursor queue_cursor,
+    in_from text, in_low bigint, out tids tid[], out expired bigint, out last bigint,
+    out last_entry bigint) language plpgsql as $$
 declare
     v_rank constant bigint := in_cursor.ranks[1];
     v_places constant bigint[] := case in_from when 'marks' then in_cursor.older_places else in_cursor.places end;
@@ -15,12 +16,13 @@ begin
     elsif cardinality(in_cursor.ranks) = 1 then -- one priority in use: what stands before it, then it and what follows
         v_low := least(v_places[1], in_low);
         v_entry := case when v_low = in_low then 0 else v_entries[1] end;
-        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank and max(r.rank) = v_rank then max(r.ready_at) end,
-            (array_agg(r.entry))[count(*)]
+        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank
+            and max(r.rank) = v_rank then max(r.ready_at) end, (array_agg(r.entry))[count(*)]
         into tids, expired, last, last_entry
         from (select l.* from (
             select * from (
-                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at, q.entry from delayed_queue q
+                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at, q.entry
+                    from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                     and -q.priority::integer < v_rank
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) a
@@ -49,9 +51,9 @@ end $$;
 
 comment on function _queue_scan(text, bigint, integer, queue_cursor, text, bigint) is
 $$The next messages of the ready line, locked.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor. in_from: where to begin: start, cursor
-(its places) or marks (its older marks). in_low: no later than this place, NULL for none.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor. in_from: where to begin:
+start, cursor (its places) or marks (its older marks). in_low: no later than this place, NULL for none.
 Result: tids, row identifiers (NULL for none), how many of them are expired holds, and last and
-last_entry, the place that they give, where one priority is in use and all are of it. A lane with the gap behind it is one range
-of the index, so a priority that comes new is found where it stands.
+last_entry, the place that they give, where one priority is in use and all are of it. A lane with the gap behind it is
+one range of the index, so a priority that comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;

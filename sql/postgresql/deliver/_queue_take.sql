@@ -23,13 +23,15 @@ begin
         end if;
         perform set_config(v_name, case when v_cursor.p_kind is null then '' else v_cursor::text end, false);
     end if;
-    if v_cursor.turn_at > v_start + 4000000 or greatest(v_cursor.start_at, v_cursor.marks_at) > v_start + 3600000000 then
+    if v_cursor.turn_at > v_start + 4000000 or greatest(v_cursor.start_at, v_cursor.marks_at) > v_start + 3600000000
+        then
         v_cursor := null; -- the clock was set back: it is of the future
     end if;
     slow := coalesce(v_cursor.took > 5000, false);
     if slow and v_start >= v_cursor.marks_at then -- one look from the marks is enough for all sessions
         v_cursor.marks_at := greatest(v_cursor.marks_at, (
-            select least(c.marks_at, v_start + 1000000) from queue_cursor c where c.p_kind = in_kind order by c.id desc limit 1));
+            select least(c.marks_at, v_start + 1000000) from queue_cursor c where c.p_kind = in_kind
+                order by c.id desc limit 1));
     end if;
     if slow or v_start < v_cursor.start_at + (case when random() < 0.9 then 1000000 else 0 end) then
         v_from := case when v_start < v_cursor.marks_at then 'cursor' else 'marks' end;
@@ -37,7 +39,8 @@ begin
     if slow and (v_from = 'marks' or v_start >= v_cursor.start_at) then
         -- what the scan from the cursor can't see: holds that have expired, and a step of the look back
         if v_start >= v_cursor.marks_at then
-            select f.tids, f.low into tids, v_cursor.hold_from from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
+            select f.tids, f.low into tids, v_cursor.hold_from
+                from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
             expired := cardinality(tids);
         end if;
         if tids is null and v_start >= v_cursor.start_at then
@@ -97,17 +100,18 @@ end $$;
 comment on function _queue_take(text, integer, bigint) is
 $$The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
 in_kind: the kind. in_max: how many. in_now: the time of the call.
-Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from the
-start is, so that the ends of holds have to be noted in queue_hold.
+Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from
+the start is, so that the ends of holds have to be noted in queue_hold.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
-Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it, a scan
-from the start gets slow. So each session keeps a cursor, in a setting of its own, and scans from where it last found something. It
-looks again from the older marks, where the cursor was 2 to 4 s ago, every 0.4 to 0.8 s, so that what was committed late is found; and
-from the start after 200 times what that takes, 5 ms at the least, or up to 1 s later, since a session that calls seldom would do
-so in each call. Where a look from the start takes over 5 ms, expired holds are found by the notes in queue_hold, what is further
-back is looked through in small steps, 2% of the time, and sessions share the looks from the marks by way of queue_cursor. While
-no session took 64 messages by slow scans, and where they are fast, none keeps a cursor, and the order is exact; with one a
-message that is pushed with a time in the past may come a second late.
-A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan of over 20 ms. Its
-fields are the columns of queue_cursor.$$;
+Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it,
+a scan from the start gets slow. So each session keeps a cursor, in a setting of its own, and scans from where it last
+found something. It looks again from the older marks, where the cursor was 2 to 4 s ago, every 0.4 to 0.8 s, so that
+what was committed late is found; and from the start after 200 times what that takes, 5 ms at the least, or up to 1 s
+later, since a session that calls seldom would do so in each call. Where a look from the start takes over 5 ms, expired
+holds are found by the notes in queue_hold, what is further back is looked through in small steps, 2% of the time, and
+sessions share the looks from the marks by way of queue_cursor. While no session took 64 messages by slow scans, and
+where they are fast, none keeps a cursor, and the order is exact; with one a message that is pushed with a time in the
+past may come a second late.
+A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan of over 20
+ms. Its fields are the columns of queue_cursor.$$;

@@ -3,7 +3,8 @@
 create or replace function queue_extend_many(in_receipts jsonb, in_seconds double precision)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -18,7 +19,8 @@ begin
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
-        where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null and q.reserved_by is not null
+        where q.entry between r.entry and r.entry and q.secret = r.secret and q.semaphores is null
+            and q.reserved_by is not null
         returning r.place, q.p_kind
     loop
         v_outcomes[v_place] := 'extended';
@@ -40,6 +42,7 @@ end $$;
 comment on function queue_extend_many(jsonb, double precision) is
 $$Keeps the holds of many messages: queue_extend for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
-Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ001 for seconds; then nothing is extended.
 Locks: the messages, in the order of their entries.$$;

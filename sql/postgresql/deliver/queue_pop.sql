@@ -8,7 +8,8 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
         attempts integer, reserved_by text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
@@ -24,7 +25,8 @@ declare
     v_permit record;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and current_setting('transaction_read_only') = 'off') is not true then
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
+        and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
@@ -50,23 +52,29 @@ begin
         v_permit := _queue_permit(v_kind, v_left, v_now);
         v_left := v_permit.allowed;
     end if;
-    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
+    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1
+        and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
         and v_cursor.turn_at <= v_ticks + 4000000 and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-        and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end)
+            then
         -- as in queue_reserve
         delete from delayed_queue q
-        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+        where q.pending is null and q.semaphores is null
+            and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1], v_cursor.entries[1])
-                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_cursor.due and v_now)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
+                    v_cursor.entries[1])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind
+                    and d.due_at between v_cursor.due and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
-        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, v_now, q.attempts + 1, null::text, q.errors, (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
+            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
         if found then
@@ -85,11 +93,12 @@ begin
             return;
         end if;
     end if;
-    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop -- as in queue_reserve
+    -- as in queue_reserve
+    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop
         begin
             return query
-                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at, m.scheduled_at_initially,
-                    m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                    m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
                 from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
             return;
         exception when deadlock_detected then
@@ -97,13 +106,14 @@ begin
     end loop;
     if v_left > 0 then
         return query
-            select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at, m.scheduled_at_initially,
-                m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+            select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
             from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
         get diagnostics v_rows = row_count;
     end if;
     if v_kind.rate_per_second is not null then
-        perform _queue_permit_used(v_kind, v_permit.state, null::integer[], null::bigint[], array_fill(null::text, array[v_rows]), v_now);
+        perform _queue_permit_used(v_kind, v_permit.state, null::integer[], null::bigint[],
+            array_fill(null::text, array[v_rows]), v_now);
     end if;
 end $$;
 

@@ -2,13 +2,14 @@
 --     _queue_defaults, _queue_deliver, _queue_fail, _queue_number, _queue_permit, _queue_permit_used, _queue_ticks,
 --     _queue_tidy, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
-create or replace function queue_reserve(in_kind text, in_worker text default null, in_max_messages integer default null,
-    in_options jsonb default null)
+create or replace function queue_reserve(in_kind text, in_worker text default null,
+    in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
@@ -24,7 +25,8 @@ declare
     v_until bigint; v_entry bigint; v_place bigint;
     v_where jsonb;
 begin
-    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000 and char_length(v_worker) between 1 and 200
+    if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
+        and char_length(v_worker) between 1 and 200
         and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
         perform _queue_check_kind(in_kind, 100, 'kind');
@@ -40,7 +42,8 @@ begin
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds, where}'::text[], 'options');
         v_where := _queue_where(in_options);
-        v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric) * 1000000, v_until);
+        v_until := coalesce(v_now + _queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric) * 1000000,
+            v_until);
     end if;
     if v_kind.expires_seconds is not null then
         perform _queue_use(v_kind, v_now);
@@ -55,22 +58,31 @@ begin
         v_permit := _queue_permit(v_kind, v_left, v_now);
         v_left := v_permit.allowed;
     end if;
-    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null and v_cursor.turn_at <= v_ticks + 4000000
-        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at) and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
-        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does, in one statement
+    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
+        and v_cursor.turn_at <= v_ticks + 4000000
+        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
+            and v_ticks < v_cursor.start_at +
+            (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
+        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does,
+        -- in one statement
         update delayed_queue q
-        set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker, secret = v_seed
-        where q.pending is null and q.semaphores is null and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
+        set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
+            secret = v_seed
+        where q.pending is null and q.semaphores is null
+            and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
             where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1], v_cursor.entries[1])
-                and not exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_cursor.due and v_now)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
+                    v_cursor.entries[1])
+                and not exists (select from delayed_queue d where d.p_kind = in_kind
+                    and d.due_at between v_cursor.due and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
-        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
+        returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place;
         if found then
@@ -85,7 +97,8 @@ begin
             end if;
             perform set_config(v_name, v_cursor::text, false);
             if v_limited then
-                perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt], v_now);
+                perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt],
+                    v_now);
             end if;
             return next;
             return;
@@ -94,17 +107,19 @@ begin
     if not v_limited then
         for v_try in 1 .. case v_left when 1 then 0 else 3 end loop -- a savepoint is 5% of what one message costs
             begin
-                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
+                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed,
+                    v_where) m;
                 return;
-            exception when deadlock_detected then -- SKIP LOCKED waits where a row has just been updated and locked anew: again
+            -- SKIP LOCKED waits where a row has just been updated and locked anew: again
+            exception when deadlock_detected then
             end;
         end loop;
         return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
         return;
     end if;
     if v_left > 0 then
-        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
-            attempts, reserved_by, receipt, errors in
+        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            reserved_at, attempts, reserved_by, receipt, errors in
             select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m
         loop
             v_receipts := v_receipts || receipt;

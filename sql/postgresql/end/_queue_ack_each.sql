@@ -10,6 +10,7 @@ $$;
 
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
 $$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
-in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time of the call.
+in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
+of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: as _queue_move_many.$$;

@@ -1,22 +1,26 @@
 -- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
 -- changes: delayed_queue
-create or replace function _queue_bury(in_entry bigint, in_error text, in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_bury(in_entry bigint, in_error text,
+    in_now bigint) returns void language plpgsql as $$
 declare
     v_dead delayed_queue;
     v_kind text;
     v_suffix text := '';
     v_letter bigint;
 begin
-    update delayed_queue q set errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, in_error) -- history has them too
-    where q.entry = in_entry returning coalesce((_queue_settings(q.p_kind)).dead_letter_kind, left(q.p_kind, 95) || '.dead') into v_kind;
+    -- history has them too
+    update delayed_queue q set errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, in_error)
+    where q.entry = in_entry
+        returning coalesce((_queue_settings(q.p_kind)).dead_letter_kind, left(q.p_kind, 95) || '.dead') into v_kind;
     v_dead := _queue_end(in_entry, 'dead', v_kind, in_now);
     loop
         insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route, member, source_order_key, semaphores)
-        values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload, v_dead.payload_bytes,
-            v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now, in_now,
-            v_dead.errors, coalesce(v_dead.source_kind, v_dead.p_kind), coalesce(v_dead.source_key, v_dead.p_key),
-            coalesce(v_dead.source_priority, v_dead.priority), v_dead.route,
+            scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route,
+            member, source_order_key, semaphores)
+        values (v_kind, left(v_dead.p_key, 200 - char_length(v_suffix)) || v_suffix, v_dead.payload,
+            v_dead.payload_bytes, v_dead.headers, v_dead.priority, in_now, v_dead.scheduled_at_initially, in_now,
+            in_now, v_dead.errors, coalesce(v_dead.source_kind, v_dead.p_kind),
+            coalesce(v_dead.source_key, v_dead.p_key), coalesce(v_dead.source_priority, v_dead.priority), v_dead.route,
             v_dead.member, coalesce(v_dead.order_key, v_dead.source_order_key), v_dead.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
         returning entry into v_letter;
@@ -26,11 +30,13 @@ begin
     perform _queue_index(array[v_letter]);
     perform _queue_wake(v_kind, null);
     perform _queue_log(array[v_letter], 'pushed', in_now);
-    perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now) where v_dead.member is not null;
+    perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now)
+        where v_dead.member is not null;
 end $$;
 
 comment on function _queue_bury(bigint, text, bigint) is
 $$Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a suffix; kind,
-key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of its origin.
+key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of
+its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
 Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;

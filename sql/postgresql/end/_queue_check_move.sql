@@ -20,5 +20,6 @@ end $$;
 
 comment on function _queue_check_move(text, jsonb, bigint, text) is
 $$Refuses a target and options that queue_move doesn't know.
-in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in errors.
+in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in
+errors.
 Errors: PQ001, PQ002, PQ003.$$;

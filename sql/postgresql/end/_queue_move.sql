@@ -1,6 +1,7 @@
 -- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_follow, _queue_index,
 --     _queue_log_put, _queue_members_end, _queue_put
-create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint, out outcome text, out created bigint)
+create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint,
+    out outcome text, out created bigint)
     language plpgsql as $$
 declare
     v_row delayed_queue;
@@ -15,16 +16,18 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape, v_draining, v_filter, v_logs
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape,
+        v_draining, v_filter, v_logs
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
-        perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), in_to_kind, 'takes in nothing while it is drained');
+        perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), in_to_kind,
+            'takes in nothing while it is drained');
     elsif v_shape is not null then
         perform _queue_check_fit(v_shape, v_row.payload, format('payload of "%s"', left(v_row.p_key, 40)));
     end if;
     v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_row.payload, v_row.payload_bytes,
-        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers', 'headers') else v_row.headers end,
-        coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
+        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers', 'headers')
+        else v_row.headers end, coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
         in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null::integer,
         coalesce(in_options ->> 'on_duplicate', 'ignore'));
     if v_filter and v_put.outcome in ('created', 'replaced') then
@@ -40,7 +43,8 @@ begin
         perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
     end if;
     if v_logs then
-        perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome, in_options ->> 'on_duplicate', in_now);
+        perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome,
+            in_options ->> 'on_duplicate', in_now);
     end if;
     outcome := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
@@ -48,5 +52,6 @@ end $$;
 comment on function _queue_move(bigint, text, jsonb, bigint) is
 $$Moves one message, which the caller has locked.
 in_entry: the message. in_to_kind, in_options, in_now: as in _queue_move_many.
-Result: outcome: moved, duplicate; created: the new entry where it is to take its place in the line of an order key still.
+Result: outcome: moved, duplicate; created: the new entry where it is to take its place in the line of an order key
+still.
 Locks: the next in its line, and its key in the target.$$;

@@ -1,6 +1,7 @@
 -- calls: _queue_end, _queue_lock_moves, _queue_members_end, _queue_move, _queue_slot_settle, _queue_stand
 -- changes: queue_history
-create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[], in_options jsonb[], in_now bigint)
+create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
+    in_options jsonb[], in_now bigint)
     returns text[] language plpgsql as $$
 declare
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
@@ -15,7 +16,8 @@ begin
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, in_to_kinds,
         array(select o.options ->> 'key' from unnest(in_options) with ordinality o (options, n) order by o.n))
     loop
-        select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place] and q.secret = in_secrets[v_place] for update;
+        select q.* into v_row from delayed_queue q where q.entry = in_entries[v_place]
+            and q.secret = in_secrets[v_place] for update;
         continue when not found;
         v_names := v_names || v_row.semaphores;
         if in_to_kinds[v_place] is null then
@@ -48,5 +50,5 @@ $$Acks messages, or moves them on, one by one, as in _queue_move_many.
 in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
-Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as _queue_members_end and
-_queue_slot_settle.$$;
+Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as
+_queue_members_end and _queue_slot_settle.$$;

@@ -16,7 +16,8 @@ begin
         return 'lost';
     end if;
     v_kind := _queue_settings(v_row.p_kind);
-    insert into queue_count (p_kind, nacked, reserved) values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
+    insert into queue_count (p_kind, nacked, reserved)
+        values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
     if in_options ? 'payload' then
         if v_kind.payload_shape is not null then
             perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload', 'payload');
@@ -35,12 +36,13 @@ begin
         return 'retry';
     end if;
     v_delay := coalesce((in_options ->> 'delay_seconds')::numeric, case when v_counts and v_error is not null then
-        least(v_kind.backoff_seconds * v_kind.backoff_factor ^ least(v_row.attempts - 1, 100), v_kind.backoff_max_seconds)
+        least(v_kind.backoff_seconds * v_kind.backoff_factor ^ least(v_row.attempts - 1, 100),
+            v_kind.backoff_max_seconds)
         * (1 - v_kind.jitter * random()::numeric) end, 0);
     v_at := in_now + v_delay * 1000000;
     update delayed_queue q
-    set scheduled_at = v_at, ready_at = case when v_at <= in_now then v_at end, due_at = case when v_at > in_now then v_at end,
-        reserved_at = null, reserved_by = null, secret = null,
+    set scheduled_at = v_at, ready_at = case when v_at <= in_now then v_at end, due_at = case
+        when v_at > in_now then v_at end, reserved_at = null, reserved_by = null, secret = null,
         attempts = q.attempts - case when v_counts then 0 else 1 end,
         errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
     where q.entry = in_entry;

@@ -4,7 +4,8 @@
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_done record;
     v_now bigint;
@@ -20,7 +21,8 @@ begin
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
         and q.route is null and q.member is null and q.semaphores is null and in_options is null
     returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
+        select from queue_kind k where k.p_kind = q.p_kind
+            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
             or k.log_seconds > 0)) then q end as message, q.order_key
     into v_done;
     if found then

@@ -1,8 +1,10 @@
 -- calls: _queue_check_nack, _queue_nack, _queue_receipt, _queue_slot_settle, queue_now
-create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
+create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text,
+    out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_names text[];

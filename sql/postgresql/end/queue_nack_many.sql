@@ -2,7 +2,8 @@
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -15,7 +16,8 @@ begin
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
     perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
-        select r.entry, r.secret, r.place, q.semaphores from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
+        select r.entry, r.secret, r.place, q.semaphores
+            from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places)
             r (entry, secret, place)
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         order by q.p_key, q.p_kind
@@ -30,6 +32,7 @@ end $$;
 comment on function queue_nack_many(jsonb, jsonb) is
 $$Gives many messages back: queue_nack for each, in one call.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
-Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second time.
+Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second
+time.
 Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
 Locks: as queue_nack, in the order of the entries.$$;

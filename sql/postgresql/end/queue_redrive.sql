@@ -1,10 +1,12 @@
 -- calls: _queue_check_count, _queue_check_kind, _queue_end, _queue_follow, _queue_index, _queue_line, _queue_log_put,
 --     _queue_put, _queue_slot_settle, _queue_stand, queue_now
 -- changes: delayed_queue
-create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint, out stayed bigint)
+create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
+    out stayed bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
@@ -25,7 +27,8 @@ begin
             v_entries := null;
             v_orders := null;
             v_names := null;
-            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false) -- rows are locked before keys are put in, everywhere
+            -- rows are locked before keys are put in, everywhere
+            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false)
             from (
                 select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
                 where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
@@ -45,10 +48,11 @@ begin
                     stayed := stayed + 1;
                     continue;
                 end if;
-                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes, v_dead.headers,
-                    v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
+                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes,
+                    v_dead.headers, v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
                 if v_put.outcome = 'created' then
-                    update delayed_queue q set errors = v_dead.errors, scheduled_at_initially = v_dead.scheduled_at_initially
+                    update delayed_queue q set errors = v_dead.errors,
+                        scheduled_at_initially = v_dead.scheduled_at_initially
                     where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
                     if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
                         perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
@@ -56,7 +60,8 @@ begin
                     end if;
                     if v_dead.source_order_key is not null then
                         v_entries := v_entries || array(
-                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key);
+                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind
+                                and q.p_key = v_dead.source_key);
                         v_orders := v_orders || v_dead.source_order_key;
                     end if;
                     perform _queue_index(array(select q.entry from delayed_queue q

@@ -2,7 +2,8 @@
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_row delayed_queue;
@@ -16,7 +17,8 @@ begin
         outcome := 'held';
     else
         perform _queue_discard(array(select q.ctid from delayed_queue q where q.entry = v_row.entry), 'removed', v_now);
-        perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now) where v_row.semaphores is not null;
+        perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now)
+            where v_row.semaphores is not null;
         outcome := 'removed';
     end if;
 end $$;

@@ -1,11 +1,13 @@
 -- calls: _queue_forget_terms, _queue_index
 create or replace function _queue_define_filter(in_kind text, in_on boolean) returns void language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 begin
     if in_on then
         perform _queue_index(array(
             select q.entry from delayed_queue q
-            where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry) order by q.entry));
+            where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry)
+                order by q.entry));
     else
         perform _queue_forget_terms(array(select q.entry from delayed_queue q where q.p_kind = in_kind));
     end if;

@@ -1,5 +1,6 @@
 -- calls: _queue_enter, _queue_forget_terms, _queue_terms
-create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb, in_terms bigint[])
+create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
+    in_terms bigint[])
     returns tid[] language plpgsql as $$
 declare
     v_terms bigint[] := in_terms[:1];
@@ -29,8 +30,10 @@ begin
                 order by y.term, y.place, y.entry limit 1000) x
             order by x.place, x.entry limit 1000),
         m as (
-            select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place, (q.scheduled_at <= in_now
-                and (q.ready_at is not null or q.due_at <= in_now) and (q.payload @> in_where or q.headers @> in_where)) as fits
+            select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place,
+                (q.scheduled_at <= in_now
+                and (q.ready_at is not null or q.due_at <= in_now)
+                    and (q.payload @> in_where or q.headers @> in_where)) as fits
             from w left join delayed_queue q on q.entry between w.entry and w.entry)
         select (select count(*) from w), (select max(w.place) from w),
             (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
@@ -41,7 +44,8 @@ begin
             perform _queue_forget_terms(v_gone);
         end if;
         v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
-            select q.ctid from unnest(v_found) with ordinality c (entry, n) join delayed_queue q on q.entry between c.entry and c.entry
+            select q.ctid from unnest(v_found) with ordinality c (entry, n)
+                join delayed_queue q on q.entry between c.entry and c.entry
             where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
                 and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
@@ -56,10 +60,11 @@ begin
 end $$;
 
 comment on function _queue_find_terms(text, integer, bigint, jsonb, bigint[]) is
-$$The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have the rarest value of the filter
-(the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they came due; of these in the order of delivery. So
-priorities are exact among 1000, and the cost is that of as many messages as have that value and stand before the last one taken,
-those that are held and those given back for later among them.
-in_kind: the kind. in_max: how many. in_now: the time of the call. in_where: the filter. in_terms: its terms, one at the least.
+$$The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have the rarest
+value of the filter (the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they came due; of
+these in the order of delivery. So priorities are exact among 1000, and the cost is that of as many messages as have
+that value and stand before the last one taken, those that are held and those given back for later among them.
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_where: the filter. in_terms: its terms, one at the
+least.
 Result: row identifiers.
 Locks: the messages; what others have locked is passed over.$$;

@@ -1,5 +1,6 @@
 -- calls: _queue_index
-create or replace function _queue_index_keys(in_kind text, in_keys text[], in_outcomes text[]) returns void language plpgsql as $$
+create or replace function _queue_index_keys(in_kind text, in_keys text[],
+    in_outcomes text[]) returns void language plpgsql as $$
 begin
     perform _queue_index(array(
         select q.entry from unnest(in_keys, in_outcomes) r (p_key, outcome), lateral ( -- OFFSET: ADR 13

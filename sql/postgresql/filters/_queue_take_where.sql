@@ -1,6 +1,6 @@
 -- calls: _queue_enter, _queue_find_terms, _queue_terms
-create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb, out tids tid[],
-    out expired bigint, out slow boolean) language plpgsql as $$
+create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
+    out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
     v_terms bigint[];
     v_tids tid[];
@@ -16,12 +16,14 @@ begin
         -- what has come due and is asked for, and as much of it, goes into the line first
         v_tids := array(select c.tid from (
             select d.ctid as tid, d.priority, d.due_at, d.entry from delayed_queue d
-            where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now and (d.payload @> in_where or d.headers @> in_where)
+            where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now
+                and (d.payload @> in_where or d.headers @> in_where)
             order by d.p_kind, d.due_at limit 1000) c
             order by c.priority desc, c.due_at, c.entry limit in_max);
         if v_tids <> '{}' then
             v_tids := array(select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now for update skip locked);
+                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind
+                    and d.due_at + 0 <= in_now for update skip locked);
             perform _queue_enter(v_tids, slow, in_now);
         end if;
         v_found := array(
@@ -37,10 +39,12 @@ begin
 end $$;
 
 comment on function _queue_take_where(queue_kind, integer, bigint, jsonb) is
-$$The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls without one. It
-neither uses nor changes the cursor of the session.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see _queue_where.
+$$The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does for calls
+without one. It neither uses nor changes the cursor of the session.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see
+_queue_where.
 Result: as of _queue_take.
-Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its beginning until in_max
-match, and all that has come due: as many messages as stand before them. With it see _queue_find_terms.
+Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
+beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
+_queue_find_terms.
 Locks: the messages; what others have locked is passed over.$$;

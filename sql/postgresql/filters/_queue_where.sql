@@ -9,7 +9,8 @@ begin
         perform _queue_fail('PQ002', 'where', v_where::text, 'must be a JSON object');
     elsif jsonb_path_exists(v_where, '$.**{31}') then
         perform _queue_fail('PQ002', 'where', v_where::text, 'must be at most 31 levels deep');
-    elsif jsonb_path_exists(v_where, 'strict $.** ? (@.type() == "array")[*] ? (@.type() == "object" || @.type() == "array")') then
+    elsif jsonb_path_exists(v_where,
+        'strict $.** ? (@.type() == "array")[*] ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ002', 'where', v_where::text, 'must have no object and no array in an array');
     elsif 16 < (
         select count(*) from jsonb_path_query(v_where, 'strict $.**') v
@@ -24,6 +25,7 @@ $$The option where of queue_reserve, queue_pop and queue_peek: what payload or h
 in_options: the options.
 Result: the filter, NULL where there is none or all match.
 Errors: PQ002.
-A document contains a filter where it has all of its values at their places: an object each member of it, whatever else it has; an array
-each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0), strings to the letter. An empty object or
-array wants one. An array in a document isn't looked into for a value that the filter has outside of one.$$;
+A document contains a filter where it has all of its values at their places: an object each member of it, whatever else
+it has; an array each value of it, in any order and number; a value the same one, numbers by what they are (1 is 1.0),
+strings to the letter. An empty object or array wants one. An array in a document isn't looked into for a value that the
+filter has outside of one.$$;

@@ -1,6 +1,6 @@
--- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its path and the kind.
--- A row of a message that has gone means nothing, since an entry number is used once, and is cleared away by whoever finds it: so
--- what ends a message needn't know of this table.
+-- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its
+-- path and the kind. A row of a message that has gone means nothing, since an entry number is used once, and is cleared
+-- away by whoever finds it: so what ends a message needn't know of this table.
 create table queue_term (
     entry bigint not null,
     term  bigint not null,

@@ -23,5 +23,5 @@ comment on function _queue_enrol(text[], bigint[]) is
 $$Makes messages members of groups.
 in_groups: the group of each. in_entries: the messages, just put in.
 Errors: PQ002 for a group that isn't there, PQ004 for one that has finished.
-Locks: the groups, shared, in the order of their names: they can't finish before the transaction ends. Waits for one that is
-finishing.$$;
+Locks: the groups, shared, in the order of their names: they can't finish before the transaction ends. Waits for one
+that is finishing.$$;

@@ -1,6 +1,7 @@
 -- calls: _queue_line_up
 -- changes: delayed_queue, queue_group_member
-create or replace function _queue_follow(in_row delayed_queue, in_kind text, in_key text) returns bigint language plpgsql as $$
+create or replace function _queue_follow(in_row delayed_queue, in_kind text,
+    in_key text) returns bigint language plpgsql as $$
 declare
     v_entry bigint;
 begin
@@ -9,7 +10,9 @@ begin
     if in_row.semaphores is not null then
         perform _queue_line_up(array[v_entry]);
     end if;
-    update queue_group_member m set entry = v_entry, error = null where m.member = in_row.member and m.done_at + 0 is null; -- + 0: ADR 13
+    -- + 0: ADR 13
+    update queue_group_member m set entry = v_entry, error = null
+        where m.member = in_row.member and m.done_at + 0 is null;
     return v_entry;
 end $$;
 

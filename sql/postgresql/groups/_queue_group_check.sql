@@ -7,7 +7,8 @@ declare
     v_failed boolean;
     v_put record;
 begin
-    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update; -- + 0: ADR 13
+    -- + 0: ADR 13
+    select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update;
     if not found then
         return;
     end if;
@@ -28,11 +29,14 @@ begin
         v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
             select jsonb_agg(jsonb_build_object('kind', m.p_kind, 'key', m.p_key, 'outcome', m.outcome)
                 || case when m.result is not null then jsonb_build_object('result', m.result) else '{}' end
-                || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end order by m.member)
+                || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end
+                    order by m.member)
             from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
-            null::bytea, null::jsonb, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null::integer, 'replace');
+            null::bytea, null::jsonb, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null::integer,
+            'replace');
         perform _queue_log_put(v_kind, v_group.then_key, v_put.outcome, 'replace', in_now);
-        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_group.then_key));
+        perform _queue_index(array(select q.entry from delayed_queue q
+            where q.p_kind = v_kind and q.p_key = v_group.then_key));
     end if;
 end $$;
 

@@ -10,7 +10,7 @@ begin
 end $$;
 
 comment on function _queue_group_note(text) is
-$$Notes that a group has to be looked at once this transaction has ended, where its snapshot can't see who else has ended a member, or
-closed the group: see _queue_groups_due.
+$$Notes that a group has to be looked at once this transaction has ended, where its snapshot can't see who else has
+ended a member, or closed the group: see _queue_groups_due.
 in_group: the group.
 Locks: none.$$;

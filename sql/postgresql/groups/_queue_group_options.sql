@@ -12,7 +12,8 @@ begin
             perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
         end if;
     end if;
-    perform _queue_check_options(in_options, '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
+    perform _queue_check_options(in_options,
+        '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
     perform _queue_boolean(in_options, 'close');
     perform _queue_integer(in_options, 'members', 0::bigint, 1000000000::bigint);
     if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then

@@ -6,9 +6,12 @@ declare
     v_ended bigint[];
 begin
     update queue_group_member m set entry = u.letter, error = in_error
-    from unnest(in_members, in_letters) u (member, letter) where m.member between u.member and u.member and m.done_at + 0 is null; -- + 0: ADR 13
+    -- + 0: ADR 13
+    from unnest(in_members, in_letters) u (member, letter)
+        where m.member between u.member and u.member and m.done_at + 0 is null;
     v_ended := array(
-        select m.member from queue_group_member m join queue_group g on g.group_name between m.group_name and m.group_name
+        select m.member from queue_group_member m join queue_group g
+            on g.group_name between m.group_name and m.group_name
         where m.member = any (in_members) and m.done_at + 0 is null and g.on_dead <> 'wait');
     if v_ended <> '{}' then
         perform _queue_members_end(v_ended, 'dead', null::jsonb, in_now);

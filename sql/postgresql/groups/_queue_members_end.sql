@@ -1,6 +1,7 @@
 -- calls: _queue_group_check, _queue_group_note
 -- changes: queue_group_member
-create or replace function _queue_members_end(in_members bigint[], in_outcome text, in_result jsonb, in_now bigint) returns void
+create or replace function _queue_members_end(in_members bigint[], in_outcome text, in_result jsonb,
+    in_now bigint) returns void
     language plpgsql as $$
 declare
     v_name text;
@@ -12,7 +13,8 @@ begin
     join queue_group_slot s on s.group_name between d.group_name and d.group_name and s.slot = d.slot
     order by s.slot, s.group_name for update of s;
     update queue_group_member m
-    set done_at = in_now, outcome = in_outcome, result = in_result, error = case when in_outcome = 'dead' then m.error end
+    set done_at = in_now, outcome = in_outcome, result = in_result, error = case
+        when in_outcome = 'dead' then m.error end
     where m.member = any (in_members) and m.done_at + 0 is null;
     perform _queue_group_note(d.group_name)
     from (select distinct m.group_name from queue_group_member m where m.member = any (in_members)) d;
@@ -30,8 +32,8 @@ end $$;
 
 comment on function _queue_members_end(bigint[], text, jsonb, bigint) is
 $$Members of groups are done; the last one of a group has it finish.
-in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone. in_result: of each
-of them, NULL: none. in_now: the time of the call.
+in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
+in_result: of each of them, NULL: none. in_now: the time of the call.
 A snapshot that can't see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the first. Then as
-_queue_group_check, in the order of the groups' names.$$;
+Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the
+first. Then as _queue_group_check, in the order of the groups' names.$$;

@@ -1,7 +1,8 @@
 -- calls: _queue_group_check, _queue_groups_due, _queue_members_end
 -- changes: queue_group, queue_group_member
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_left bigint := in_max;
     v_pruned bigint := 0;
@@ -12,7 +13,8 @@ declare
 begin
     perform _queue_groups_due(in_now);
     for v_group in
-        select g.group_name from queue_group g where g.forget_at <= in_now order by g.forget_at limit in_max for update skip locked
+        select g.group_name from queue_group g where g.forget_at <= in_now
+            order by g.forget_at limit in_max for update skip locked
     loop
         delete from queue_group_member m
         where m.member = any (array(
@@ -24,16 +26,19 @@ begin
         v_pruned := v_pruned + 1;
     end loop;
     for v_group in
-        select g.group_name, g.checked_to from queue_group g where g.finished_at is null order by g.checked_at limit in_max
+        select g.group_name, g.checked_to from queue_group g where g.finished_at is null
+            order by g.checked_at limit in_max
     loop
         select count(*), max(o.member),
-            array_agg(o.member) filter (where o.done_at is null and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
+            array_agg(o.member) filter (where o.done_at is null
+            and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
         into v_rows, v_last, v_gone
         from (
             select m.member, m.entry, m.done_at from queue_group_member m
             where m.group_name = v_group.group_name and m.member > v_group.checked_to order by m.member limit v_left) o;
         perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone is not null;
-        if not exists (select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null) then
+        if not exists (select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null)
+            then
             perform _queue_group_check(v_group.group_name, in_now);
         end if;
         perform from queue_group g where g.group_name = v_group.group_name for no key update skip locked;
@@ -49,8 +54,9 @@ begin
 end $$;
 
 comment on function _queue_prune_groups(bigint, bigint) is
-$$Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has gone without an ack,
-and finishes those where nobody saw that all is done: those first that it has not looked at for longest.
+$$Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose message has
+gone without an ack, and finishes those where nobody saw that all is done: those first that it has not looked at for
+longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
 Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.$$;

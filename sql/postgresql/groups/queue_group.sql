@@ -1,11 +1,13 @@
 -- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
 --     queue_now
 -- changes: queue_group, queue_group_slot
-create or replace function queue_group(in_group text, in_then_kind text default null, in_then_payload jsonb default null,
-    in_options jsonb default null, out group_name text, out state text, out members bigint, out done bigint)
+create or replace function queue_group(in_group text, in_then_kind text default null,
+    in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
+    out members bigint, out done bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_group queue_group;
@@ -14,7 +16,8 @@ declare
 begin
     perform _queue_check_kind(in_group, 100, 'group');
     perform _queue_group_options(in_then_kind, in_then_payload, in_options);
-    insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed, keep_seconds, created_at)
+    insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed,
+        keep_seconds, created_at)
     select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
     on conflict on constraint queue_group_pkey do nothing;
     v_new := found;
@@ -24,11 +27,13 @@ begin
     end if;
     if v_group.finished_at is null then
         if v_new then
-            insert into queue_group_slot (group_name, slot) select in_group, s.slot from generate_series(0, 31) s (slot);
+            insert into queue_group_slot (group_name, slot) select in_group, s.slot
+                from generate_series(0, 31) s (slot);
         end if;
         update queue_group g
         set then_kind = coalesce(in_then_kind, g.then_kind), then_payload = coalesce(in_then_payload, g.then_payload),
-            then_key = coalesce(in_options ->> 'key', g.then_key), on_dead = coalesce(in_options ->> 'on_dead', g.on_dead),
+            then_key = coalesce(in_options ->> 'key', g.then_key),
+            on_dead = coalesce(in_options ->> 'on_dead', g.on_dead),
             then_priority = coalesce((in_options ->> 'priority')::numeric::smallint, g.then_priority),
             then_delay = coalesce(((in_options ->> 'delay_seconds')::numeric * 1000000)::bigint, g.then_delay),
             fail_kind = coalesce(in_options ->> 'fail_kind', g.fail_kind),

@@ -1,5 +1,5 @@
--- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a note, and
--- whoever comes next with a newer snapshot looks whether all is done.
+-- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a
+-- note, and whoever comes next with a newer snapshot looks whether all is done.
 create table queue_group_due (
     group_name text collate "C" not null,
     writer     bigint not null,

@@ -1,4 +1,5 @@
--- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was pushed as.
+-- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was
+-- pushed as.
 create table queue_group_member (
     member     bigint constraint queue_group_member_pkey primary key,  -- serves: queue_ack, queue_move
     group_name text collate "C" not null,

@@ -1,5 +1,5 @@
--- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees that it is,
--- and only those look at the group as a whole.
+-- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees
+-- that it is, and only those look at the group as a whole.
 create table queue_group_slot (
     group_name text collate "C" not null,
     slot       smallint not null,

@@ -1,7 +1,8 @@
 create or replace view queue_groups as
 select g.group_name, g.then_kind,
-    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed' else 'open' end as state,
-    m.members, m.done, m.dead, queue_timestamp(g.created_at) as created_at, queue_timestamp(g.finished_at) as finished_at
+    case when g.failed then 'failed' when g.finished_at is not null then 'done' when g.closed then 'closed'
+    else 'open' end as state, m.members, m.done, m.dead, queue_timestamp(g.created_at) as created_at,
+        queue_timestamp(g.finished_at) as finished_at
 from queue_group g
 cross join lateral (
     select count(*) as members, count(o.done_at) as done,

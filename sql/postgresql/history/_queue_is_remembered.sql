@@ -1,6 +1,8 @@
-create or replace function _queue_is_remembered(in_kind text, in_key text, in_since bigint) returns boolean language plpgsql as $$
+create or replace function _queue_is_remembered(in_kind text, in_key text,
+    in_since bigint) returns boolean language plpgsql as $$
 begin
-    return coalesce((select d.ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key) > in_since, false);
+    return coalesce((select d.ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key) > in_since,
+        false);
 end $$;
 
 comment on function _queue_is_remembered(text, text, bigint) is

@@ -18,7 +18,8 @@ begin
             select e.entry from unnest(in_entries) e (entry), -- OFFSET: ADR 13
                 lateral (select n.p_kind, n.p_key from delayed_queue n where n.entry = e.entry offset 0) o
                 join queue_kind k on k.p_kind = o.p_kind,
-                lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind and d.p_key = o.p_key offset 0) m
+                lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind
+                and d.p_key = o.p_key offset 0) m
             where m.ended_at > in_now - k.dedup_seconds * 1000000))
         returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
@@ -26,8 +27,8 @@ begin
 end $$;
 
 comment on function _queue_take_back(bigint[], bigint) is
-$$Takes back what a push has just put in although its key is remembered: a push that had to wait for the end of the message
-before can see only then that there was one.
+$$Takes back what a push has just put in although its key is remembered: a push that had to wait for the end of the
+message before can see only then that there was one.
 in_entries: what was put in. in_now: the time of the call.
 Result: the entries taken back.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;

@@ -1,5 +1,5 @@
--- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is added in the
--- transaction that appends.
+-- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is
+-- added in the transaction that appends.
 create table queue_history (
     p_kind                 text collate "C" not null,
     p_key                  text collate "C" not null,

@@ -2,7 +2,8 @@
 -- changes: delayed_queue, queue_bucket, queue_claim, queue_kind, queue_slot
 create or replace function _queue_define_limits(in_kind queue_kind, in_options jsonb, in_now bigint) returns queue_kind
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_most constant integer := _queue_integer(in_options, 'max_reserved', 1::bigint, 10000::bigint);
     v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000::numeric);
@@ -18,11 +19,13 @@ begin
                 insert into queue_claim (p_kind, slot, number, entry, secret)
                 select q.p_kind, row_number() over (order by q.entry), 1, q.entry, q.secret
                 from delayed_queue q
-                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.secret is not null and q.scheduled_at > in_now;
+                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.secret is not null
+                    and q.scheduled_at > in_now;
                 get diagnostics v_held = row_count;
                 -- a hold that has expired has none, so that it can't be extended
                 update delayed_queue q set reserved_by = null
-                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.reserved_at is not null and q.scheduled_at <= in_now;
+                where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.reserved_at is not null
+                    and q.scheduled_at <= in_now;
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind.p_kind, n from generate_series(1, greatest(v_most, v_held)) n
@@ -46,8 +49,9 @@ begin
 end $$;
 
 comment on function _queue_define_limits(queue_kind, jsonb, bigint) is
-$$Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the first limit is
-set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins with one token.
+$$Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the
+first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins
+with one token.
 in_kind: the settings that it had, whose row is there. in_options: those of queue_define. in_now: the time of the call.
 Result: the settings that it has.
 Errors: PQ002.

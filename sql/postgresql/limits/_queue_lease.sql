@@ -23,7 +23,8 @@ begin
         if found then
             v_spent := greatest(v_spent - v_step * back, v_now - greatest(1000000000, 1.5 * v_step));
             v_taken := least(floor((v_now - v_spent) / v_step), in_need + in_more - got);
-            update queue_bucket b set spent_at = v_spent + v_step * v_taken where b.p_kind = in_kind and b.part = v_part;
+            update queue_bucket b set spent_at = v_spent + v_step * v_taken
+                where b.p_kind = in_kind and b.part = v_part;
             got := got + v_taken;
             back := 0;
             exit when got >= in_need;
@@ -39,7 +40,8 @@ end $$;
 
 comment on function _queue_lease(text, numeric, integer, integer, bigint, bigint) is
 $$Takes tokens of a kind with rate_per_second.
-in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the time of the call.
+in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the
+time of the call.
 in_back: how many, taken before, are given back.
 Result: got: how many; back: those for which there was no part to give them to.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.

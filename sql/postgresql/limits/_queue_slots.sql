@@ -21,7 +21,8 @@ begin
                 order by c.p_kind desc, c.slot desc, c.number desc limit 1) n
             where not exists (
                     select from delayed_queue q
-                    where q.entry between n.entry and n.entry and q.secret = n.secret and (q.scheduled_at > in_now or q.reserved_by is not null))
+                    where q.entry between n.entry and n.entry and q.secret = n.secret
+                        and (q.scheduled_at > in_now or q.reserved_by is not null))
                 and not exists (select from queue_slot s where s.p_kind = in_kind and s.slot > in_most);
             if found then
                 slots := array[in_first];
@@ -62,7 +63,8 @@ begin
     end loop;
     if v_over then
         v_want := greatest(in_most - (
-            select count(*) from queue_slot s where s.p_kind = in_kind and s.slot <> all (slots)), 0); -- what others have locked counts
+            -- what others have locked counts
+            select count(*) from queue_slot s where s.p_kind = in_kind and s.slot <> all (slots)), 0);
         delete from queue_claim c where c.p_kind = in_kind and c.slot > in_most and c.slot = any (slots);
         delete from queue_slot s where s.p_kind = in_kind and s.slot > in_most and s.slot = any (slots);
         select coalesce(array_agg(f.slot), '{}'), coalesce(array_agg(f.number), '{}') into slots, numbers
@@ -74,8 +76,9 @@ end $$;
 
 comment on function _queue_slots(text, integer, integer, integer, bigint) is
 $$Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the time of the call.
+in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+time of the call.
 Result: slots, as many as there are, and for each the number of its last claim.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody gets one before fewer are
-taken; those above it that are free are removed.
+While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+gets one before fewer are taken; those above it that are free are removed.
 Locks: the places; what others have locked counts as taken. As _queue_slots_free.$$;

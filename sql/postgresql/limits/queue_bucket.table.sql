@@ -1,6 +1,6 @@
--- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a token for
--- each step of time between spent_at and now; to take some is to move spent_at on. Sessions take several ahead where the rate is high, and so
--- a part is updated about 20 times a second at the most.
+-- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a
+-- token for each step of time between spent_at and now; to take some is to move spent_at on. Sessions take several
+-- ahead where the rate is high, and so a part is updated about 20 times a second at the most.
 create table queue_bucket (
     p_kind   text collate "C" not null,
     part     smallint not null,

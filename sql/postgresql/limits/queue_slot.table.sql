@@ -1,5 +1,5 @@
--- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses until its
--- transaction ends; what stands in one says queue_claim, so that no row is updated by each reserve.
+-- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses
+-- until its transaction ends; what stands in one says queue_claim, so that no row is updated by each reserve.
 create table queue_slot (
     p_kind  text collate "C" not null,
     slot    integer not null,

@@ -10,11 +10,13 @@ begin
     end if;
     select min(e.event::text) into v_bad
     from jsonb_array_elements(in_options -> 'events') e (event)
-    where e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}') or jsonb_typeof(e.event) <> 'string';
+    where e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}')
+        or jsonb_typeof(e.event) <> 'string';
     if v_bad is not null then
         perform _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
     end if;
-    return (select string_agg(distinct e.event, ',' order by e.event) from jsonb_array_elements_text(in_options -> 'events') e (event));
+    return (select string_agg(distinct e.event, ',' order by e.event)
+        from jsonb_array_elements_text(in_options -> 'events') e (event));
 end $$;
 
 comment on function _queue_events(jsonb) is

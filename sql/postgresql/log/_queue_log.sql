@@ -1,6 +1,7 @@
 -- calls: _queue_log_open
 -- changes: queue_log
-create or replace function _queue_log(in_entries bigint[], in_event text, in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log(in_entries bigint[], in_event text,
+    in_now bigint) returns void language plpgsql as $$
 begin
     if not exists (
         select from unnest(in_entries) e (entry), -- OFFSET: ADR 13

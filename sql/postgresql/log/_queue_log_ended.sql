@@ -1,7 +1,7 @@
 -- calls: _queue_log_open
 -- changes: queue_log
-create or replace function _queue_log_ended(in_kinds text[], in_keys text[], in_entries bigint[], in_event text, in_to_kind text,
-    in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log_ended(in_kinds text[], in_keys text[], in_entries bigint[], in_event text,
+    in_to_kind text, in_now bigint) returns void language plpgsql as $$
 begin
     if not exists (select from queue_kind k where k.p_kind = any (in_kinds) and k.log_seconds > 0) then
         return;
@@ -16,6 +16,6 @@ end $$;
 
 comment on function _queue_log_ended(text[], text[], bigint[], text, text, bigint) is
 $$Appends the ends of messages to the log, where their kinds have log_seconds.
-in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead, removed. in_to_kind: where they
-went, NULL: nowhere. in_now: the time of the call.
+in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead,
+removed. in_to_kind: where they went, NULL: nowhere. in_now: the time of the call.
 Locks: as _queue_log_open.$$;

@@ -14,7 +14,7 @@ begin
 end $$;
 
 comment on function _queue_log_horizon() is
-$$The position up to which whoever has drawn one has ended: with a snapshot that is taken later all of that can be seen. The open
-transactions count that have appended, no others.
+$$The position up to which whoever has drawn one has ended: with a snapshot that is taken later all of that can be seen.
+The open transactions count that have appended, no others.
 Result: the position.
 Locks: none.$$;

@@ -6,7 +6,8 @@ begin
     if in_reader.matcher is not null then
         return (
             select max(g.position) from queue_log_gone g
-            where g.position > in_reader.position and g.event = any (v_events) and g.name <> '' and '.' || g.name ~ in_reader.matcher);
+            where g.position > in_reader.position and g.event = any (v_events) and g.name <> ''
+                and '.' || g.name ~ in_reader.matcher);
     end if;
     return greatest(
         (select max(g.position) from queue_log_gone g

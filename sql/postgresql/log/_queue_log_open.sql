@@ -14,6 +14,6 @@ begin
 end $$;
 
 comment on function _queue_log_open() is
-$$What comes before each append to the log: once a transaction, a shared advisory lock whose number is the position after which
-those of this transaction come, until it ends.
+$$What comes before each append to the log: once a transaction, a shared advisory lock whose number is the position
+after which those of this transaction come, until it ends.
 Locks: that one, for which it never waits.$$;

@@ -1,7 +1,7 @@
 -- calls: _queue_log_open
 -- changes: queue_log
-create or replace function _queue_log_published(in_kinds text[], in_made bigint[], in_onto jsonb, in_key text, in_on_duplicate text,
-    in_topic text, in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log_published(in_kinds text[], in_made bigint[], in_onto jsonb, in_key text,
+    in_on_duplicate text, in_topic text, in_now bigint) returns void language plpgsql as $$
 declare
     v_onto constant bigint[] := array(
         select q.entry from delayed_queue q
@@ -24,7 +24,8 @@ begin
             lateral (select o.* from delayed_queue o where o.entry = e.entry offset 0) q),
     f as (
         insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
-        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now from m where m.n = 1
+        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+            from m where m.n = 1
         returning position)
     insert into queue_log (event, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
     select m.event, in_topic, f.position, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
@@ -33,8 +34,8 @@ begin
 end $$;
 
 comment on function _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint) is
-$$Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under the topic,
-the others are its copies.
-in_kinds: the kinds. in_made: the entries that it put in. in_onto: see _queue_publish_onto, NULL: none. in_on_duplicate: its option. The
-other parameters are those of queue_publish. in_now: the time of the call.
+$$Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under
+the topic, the others are its copies.
+in_kinds: the kinds. in_made: the entries that it put in. in_onto: see _queue_publish_onto, NULL: none. in_on_duplicate:
+its option. The other parameters are those of queue_publish. in_now: the time of the call.
 Locks: as _queue_log_open.$$;

@@ -1,5 +1,6 @@
 -- calls: _queue_log
-create or replace function _queue_log_put(in_kind text, in_key text, in_outcome text, in_on_duplicate text, in_now bigint)
+create or replace function _queue_log_put(in_kind text, in_key text, in_outcome text, in_on_duplicate text,
+    in_now bigint)
     returns void language plpgsql as $$
 begin
     if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
@@ -9,7 +10,7 @@ begin
 end $$;
 
 comment on function _queue_log_put(text, text, text, text, bigint) is
-$$Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What is
-held back by a hold comes when it is put in.
+$$Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What
+is held back by a hold comes when it is put in.
 in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
 Locks: as _queue_log_open.$$;

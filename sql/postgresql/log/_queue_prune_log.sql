@@ -1,16 +1,19 @@
 -- calls: _queue_settings
 -- changes: queue_log, queue_log_gone
 create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off
+    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+        set enable_hashjoin = off
     set enable_mergejoin = off as $$
 declare
     v_seconds constant numeric := (_queue_settings(in_kind)).log_seconds;
-    v_since constant bigint := case when v_seconds = 0 then 9223372036854775807 else in_now - (v_seconds * 1000000)::bigint end;
+    v_since constant bigint := case when v_seconds = 0 then 9223372036854775807
+        else in_now - (v_seconds * 1000000)::bigint end;
     v_old tid[];
     v_pruned bigint;
 begin
     -- the oldest tells whether there is anything to do; else all that is young would be looked at
-    if (select l.created_at from queue_log l where l.p_kind = in_kind order by l.p_kind, l.position limit 1) > v_since then
+    if (select l.created_at from queue_log l where l.p_kind = in_kind order by l.p_kind, l.position limit 1) > v_since
+        then
         return 0;
     end if;
     v_old := array(
@@ -20,7 +23,8 @@ begin
         for update skip locked);
     v_pruned := cardinality(v_old);
     with o as materialized (
-        select l.position, l.event, c.p_kind, c.entry, case when c.p_kind is null then coalesce(l.name, '') else '' end as name
+        select l.position, l.event, c.p_kind, c.entry, case when c.p_kind is null then coalesce(l.name, '')
+            else '' end as name
         from queue_log l
         left join lateral (
             select n.p_kind, n.entry from queue_log n
@@ -47,8 +51,9 @@ begin
 end $$;
 
 comment on function _queue_prune_log(text, bigint, bigint) is
-$$Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and notes
-up to where. What stands under a topic stays there as long as another kind keeps a copy, for the readers of the topic.
+$$Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest first, and
+notes up to where. What stands under a topic stays there as long as another kind keeps a copy, for the readers of the
+topic.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many, those that stay for a topic included.
 Locks: the rows; what others have locked is left.$$;

@@ -1,7 +1,8 @@
 -- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_topic, _queue_events, _queue_fail,
 --     _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
 -- changes: queue_reader
-create or replace function _queue_reader(in_name text, in_reader text, in_options jsonb) returns queue_reader language plpgsql as $$
+create or replace function _queue_reader(in_name text, in_reader text,
+    in_options jsonb) returns queue_reader language plpgsql as $$
 declare
     v_now constant bigint := queue_now();
     v_from constant text := coalesce(_queue_text(in_options, 'from'), 'oldest');
@@ -23,10 +24,12 @@ begin
     select r.* into v_reader from queue_reader r where r.reader = in_reader;
     v_ended := substring(v_events from 'acked|popped|moved|dead|removed');
     if v_ended is not null and v_events is distinct from v_reader.events and not exists (
-        select from queue_kind k where case when v_matcher is null then k.p_kind = in_name else '.' || k.p_kind ~ v_matcher end)
+        select from queue_kind k where case when v_matcher is null then k.p_kind = in_name
+            else '.' || k.p_kind ~ v_matcher end)
         and not exists (select from queue_log l where v_matcher is null and l.p_kind = in_name)
         and not exists (select from queue_log_gone g where v_matcher is null and g.p_kind = in_name) then
-        perform _queue_fail('PQ002', 'events', v_ended, 'must be pushed or replaced, for no kind of such a name is defined');
+        perform _queue_fail('PQ002', 'events', v_ended,
+            'must be pushed or replaced, for no kind of such a name is defined');
     end if;
     if v_reader.reader is null then
         insert into queue_reader (reader, name, matcher, events, position, created_at)
@@ -36,13 +39,15 @@ begin
         returning * into v_reader;
         if found then
             update queue_reader r
-            set position = case v_from when 'now' then _queue_log_horizon() else coalesce(_queue_log_missed(v_reader), 0) end
+            set position = case v_from when 'now' then _queue_log_horizon()
+                else coalesce(_queue_log_missed(v_reader), 0) end
             where r.reader = in_reader;
         end if;
         select r.* into v_reader from queue_reader r where r.reader = in_reader;
     end if;
     if v_reader.name <> in_name then
-        perform _queue_fail('PQ004', 'reader', in_reader, format('reads "%s", see queue_read_end', left(v_reader.name, 40)));
+        perform _queue_fail('PQ004', 'reader', in_reader,
+            format('reads "%s", see queue_read_end', left(v_reader.name, 40)));
     elsif v_events <> v_reader.events then
         update queue_reader r set events = v_events where r.reader = in_reader returning r.* into v_reader;
     end if;

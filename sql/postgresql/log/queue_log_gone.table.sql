@@ -1,5 +1,5 @@
--- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a reader is told of
--- what it will never see.
+-- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a
+-- reader is told of what it will never see.
 create table queue_log_gone (
     p_kind   text collate "C" not null,
     name     text collate "C" not null,

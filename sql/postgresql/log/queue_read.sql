@@ -1,11 +1,13 @@
 -- calls: _queue_check_count, _queue_fail, _queue_log_known, _queue_log_missed, _queue_prune_by_the_way, _queue_read,
 --     _queue_reader, queue_now
 -- changes: queue_reader
-create or replace function queue_read(in_name text, in_reader text, in_max_messages integer default null, in_options jsonb default null)
+create or replace function queue_read(in_name text, in_reader text, in_max_messages integer default null,
+    in_options jsonb default null)
     returns table ("position" bigint, event text, topic text, p_kind text, p_key text, entry bigint, payload jsonb,
         payload_bytes bytea, headers jsonb, to_kind text, created_at bigint) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_max constant integer := coalesce(in_max_messages, 1);
     v_reader queue_reader;
@@ -20,7 +22,8 @@ begin
     if v_last > v_reader.position then
         v_known := _queue_log_known(v_reader, v_max, v_last);
         return query
-            select r.position, r.event, r.topic, r.p_kind, r.p_key, r.entry, r.payload, r.payload_bytes, r.headers, r.to_kind, r.created_at
+            select r.position, r.event, r.topic, r.p_kind, r.p_key, r.entry, r.payload, r.payload_bytes, r.headers,
+                r.to_kind, r.created_at
             from _queue_read(v_reader, v_max, v_known) r;
         get diagnostics v_rows = row_count;
         if v_rows = 0 and v_known > v_reader.position + 1000 then
@@ -34,7 +37,8 @@ begin
     -- after the rows: what was pruned before they were read is noted by now
     v_missed := _queue_log_missed(v_reader);
     if v_missed is not null then
-        perform _queue_fail('PQ004', 'reader', in_reader, format('has missed what was pruned, ack %s to go on', v_missed));
+        perform _queue_fail('PQ004', 'reader', in_reader,
+            format('has missed what was pruned, ack %s to go on', v_missed));
     end if;
 end $$;
 

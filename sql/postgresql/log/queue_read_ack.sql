@@ -26,8 +26,8 @@ end $$;
 
 comment on function queue_read_ack(text, bigint) is
 $$A reader is done with the log up to a position: its next read begins after it.
-in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is behind its
-place leaves that as it is, so that an ack may come twice or late.
+in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is
+behind its place leaves that as it is, so that an ack may come twice or late.
 Result: reader, position: its place now.
 Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
 Locks: the reader.$$;

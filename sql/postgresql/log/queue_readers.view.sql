@@ -7,10 +7,12 @@ cross join lateral (
             where r.matcher is null and l.p_kind = r.name and not l.topic_only and l.position > r.position
                 and l.event = any (e.events))
         + (select count(*) from queue_log l
-            where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position and l.p_kind <> r.name
+            where r.matcher is null and l.topic = r.name and l.copy_of is null and l.position > r.position
+                and l.p_kind <> r.name
                 and l.event = any (e.events))
         + (select count(*) from queue_log l
-            where r.matcher is not null and l.position > r.position and '.' || l.name ~ r.matcher and l.event = any (e.events)) as behind
+            where r.matcher is not null and l.position > r.position and '.' || l.name ~ r.matcher
+                and l.event = any (e.events)) as behind
     from (select string_to_array(r.events, ',') as events) e) b
 cross join lateral (
     select max(g.position) as missed

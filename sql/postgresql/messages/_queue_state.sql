@@ -6,4 +6,5 @@ create or replace function _queue_state(in_reserved_at bigint, in_scheduled_at b
 comment on function _queue_state(bigint, bigint, bigint) is
 $$The state of a message.
 in_reserved_at, in_scheduled_at: its columns. in_now: the time of the call.
-Result: scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late ack still counts until then.$$;
+Result: scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late ack still counts until
+then.$$;

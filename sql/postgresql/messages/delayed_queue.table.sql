@@ -1,11 +1,11 @@
 -- The messages. A row is keyed by (p_kind, p_key); scheduled_at is its delivery time and its lock.
 --
 -- What says where a message stands is kept apart from the lock, so that a reserve changes no indexed column and is a
--- heap-only update (docs/adr/0001-storage.md): a message that may be taken has a place in the ready line (ready_at), one
--- that has to wait has a date in the timetable (due_at) and none in the line.
+-- heap-only update (docs/adr/0001-storage.md): a message that may be taken has a place in the ready line (ready_at),
+-- one that has to wait has a date in the timetable (due_at) and none in the line.
 --
--- That one of payload and payload_bytes is set is up to the routines: PostgreSQL parses the expression of a CHECK anew in each statement,
--- 13 µs of the 120 of a push.
+-- That one of payload and payload_bytes is set is up to the routines: PostgreSQL parses the expression of a CHECK anew
+-- in each statement, 13 µs of the 120 of a push.
 create table delayed_queue (
     p_kind                 text collate "C" not null,
     p_key                  text collate "C" not null,
@@ -41,11 +41,13 @@ create table delayed_queue (
 ) with (fillfactor = 45);
 
 -- serves: queue_reserve, queue_pop, queue_peek
-create index delayed_queue_ready on delayed_queue (p_kind, (-priority::integer), ready_at, entry) where ready_at is not null;
+create index delayed_queue_ready on delayed_queue (p_kind, (-priority::integer), ready_at, entry)
+    where ready_at is not null;
 -- serves: queue_reserve (what has come due), queue_peek
 create index delayed_queue_due on delayed_queue (p_kind, due_at) where due_at is not null;
 -- serves: queue_push (who is first in a line; it is one at a time)
-create unique index delayed_queue_first on delayed_queue (p_kind, order_key) where order_key is not null and order_waits is null;
+create unique index delayed_queue_first on delayed_queue (p_kind, order_key)
+    where order_key is not null and order_waits is null;
 -- serves: queue_ack (who comes next in a line), queue_peek
 create index delayed_queue_line on delayed_queue (p_kind, order_key, entry) where order_waits;
 

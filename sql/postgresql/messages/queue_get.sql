@@ -5,7 +5,8 @@ create or replace function queue_get(in_kind text, in_key text)
         attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -14,15 +15,16 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end,
-            q.errors
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
+            else _queue_state(q.reserved_at, q.scheduled_at, v_now) end, q.errors
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
 end $$;
 
 comment on function queue_get(text, text) is
 $$Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
-Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something else than time);
-and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No row where there is no message.
+Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
+else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
+row where there is no message.
 Errors: PQ001 for kind and key.
 Locks: none.$$;

@@ -5,7 +5,8 @@ create or replace function queue_peek(in_kind text, in_max_messages integer defa
         attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_most constant integer := coalesce(in_max_messages, 1);
@@ -20,25 +21,29 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting' else _queue_state(q.reserved_at, q.scheduled_at, v_now) end,
-            q.errors
+            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
+            else _queue_state(q.reserved_at, q.scheduled_at, v_now) end, q.errors
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
-                where l.p_kind = in_kind and l.ready_at is not null and (v_where is null or l.payload @> v_where or l.headers @> v_where)
+                where l.p_kind = in_kind and l.ready_at is not null
+                    and (v_where is null or l.payload @> v_where or l.headers @> v_where)
                 order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit v_most)
             union all
             (select t.entry, case when t.scheduled_at <= v_now then 1 else 2 end,
                 case when t.scheduled_at <= v_now then -t.priority::integer end, t.due_at from delayed_queue t
-                where t.p_kind = in_kind and t.due_at is not null and (v_where is null or t.payload @> v_where or t.headers @> v_where)
+                where t.p_kind = in_kind and t.due_at is not null
+                    and (v_where is null or t.payload @> v_where or t.headers @> v_where)
                 order by t.p_kind, t.due_at limit v_most)
             union all
             (select w.entry, 3, null, w.entry from delayed_queue w
-                where w.p_kind = in_kind and w.order_waits and (v_where is null or w.payload @> v_where or w.headers @> v_where)
+                where w.p_kind = in_kind and w.order_waits
+                    and (v_where is null or w.payload @> v_where or w.headers @> v_where)
                 order by w.p_kind, w.order_key, w.entry limit v_most)
             union all
             (select w.entry, 3, null, w.entry from queue_semaphore_wait w
                 where w.p_kind between in_kind and in_kind and (v_where is null or ( -- BETWEEN, and not EXISTS: ADR 13
-                    select coalesce(m.payload @> v_where, false) or coalesce(m.headers @> v_where, false) from delayed_queue m where m.entry = w.entry))
+                    select coalesce(m.payload @> v_where, false) or coalesce(m.headers @> v_where, false)
+                        from delayed_queue m where m.entry = w.entry))
                 order by w.p_kind, w.name, w.entry limit v_most)) p
         join delayed_queue q on q.entry between p.entry and p.entry
         order by p.part, p.rank, p.place, p.entry limit v_most;

@@ -1,5 +1,6 @@
 -- calls: _queue_next_tick
-create or replace function _queue_last_tick(in_rule queue_recurring, in_now bigint) returns bigint language plpgsql as $$
+create or replace function _queue_last_tick(in_rule queue_recurring,
+    in_now bigint) returns bigint language plpgsql as $$
 declare
     v_end constant bigint := least(in_now, in_rule.until_at);
     v_last bigint := in_rule.next_at;

@@ -1,4 +1,5 @@
-create or replace function _queue_next_local(in_rule queue_recurring, in_local bigint) returns bigint language plpgsql as $$
+create or replace function _queue_next_local(in_rule queue_recurring,
+    in_local bigint) returns bigint language plpgsql as $$
 declare
     v_first constant bigint := (in_local + 1) / 86400;
     v_least integer := (in_local + 1) % 86400;

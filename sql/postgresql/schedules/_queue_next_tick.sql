@@ -1,5 +1,6 @@
 -- calls: _queue_next_local, _queue_zone_change, _queue_zone_offset
-create or replace function _queue_next_tick(in_rule queue_recurring, in_after bigint) returns bigint language plpgsql as $$
+create or replace function _queue_next_tick(in_rule queue_recurring,
+    in_after bigint) returns bigint language plpgsql as $$
 declare
     v_after bigint := in_after / 1000000;
     v_offset bigint := coalesce(in_rule.zone_seconds, _queue_zone_offset(in_rule.zone, v_after));

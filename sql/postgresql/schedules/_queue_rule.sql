@@ -21,7 +21,8 @@ begin
         if v_daily !~ '^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$' then
             perform _queue_fail('PQ002', 'daily_at', v_daily, 'must be a time of the day: 09:30 or 09:30:00');
         end if;
-        v_fields := array[substr(v_daily, 4, 2), left(v_daily, 2), '*', '*', '*', coalesce(nullif(substr(v_daily, 7), ''), '0')];
+        v_fields := array[substr(v_daily, 4, 2), left(v_daily, 2), '*', '*', '*',
+            coalesce(nullif(substr(v_daily, 7), ''), '0')];
         v_rule.rule := jsonb_build_object('daily_at', v_daily, 'time_zone', coalesce(v_zone, 'UTC'));
     else
         v_fields := regexp_split_to_array(btrim(v_cron), '[[:space:]]+');
@@ -35,8 +36,10 @@ begin
     v_rule.weekdays := v_rule.weekdays & 127 | (v_rule.weekdays >> 7); -- 7 is Sunday too
     v_rule.seconds := _queue_cron_field(coalesce(v_fields[6], '0'), 0, 59, null);
     v_rule.either_day := left(v_fields[3], 1) <> '*' and left(v_fields[5], 1) <> '*';
-    if cardinality(v_fields) > 6 or num_nulls(v_rule.minutes, v_rule.hours, v_rule.days, v_rule.months, v_rule.weekdays, v_rule.seconds) > 0 then
-        perform _queue_fail('PQ002', 'cron', v_cron, 'must be minute hour day month weekday, perhaps second, as cron has them');
+    if cardinality(v_fields) > 6
+        or num_nulls(v_rule.minutes, v_rule.hours, v_rule.days, v_rule.months, v_rule.weekdays, v_rule.seconds) > 0 then
+        perform _queue_fail('PQ002', 'cron', v_cron,
+            'must be minute hour day month weekday, perhaps second, as cron has them');
     elsif v_zone ~ '^[+-]([01][0-9]|2[0-3]):[0-5][0-9]$' then
         v_rule.zone_seconds := (left(v_zone, 1) || '1')::integer
             * (substr(v_zone, 2, 2)::integer * 3600 + substr(v_zone, 5, 2)::integer * 60);

@@ -1,5 +1,6 @@
 -- calls: _queue_zone_offset
-create or replace function _queue_zone_change(in_zone text, in_from bigint, in_to bigint) returns bigint language plpgsql as $$
+create or replace function _queue_zone_change(in_zone text, in_from bigint,
+    in_to bigint) returns bigint language plpgsql as $$
 declare
     v_offset constant bigint := _queue_zone_offset(in_zone, in_from);
     v_before bigint := in_from;

@@ -1,5 +1,5 @@
--- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time, each a mask
--- with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
+-- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time,
+-- each a mask with a bit a value, and the zone that this is the time of: by name, or at so many seconds from UTC.
 create table queue_recurring (
     name         text collate "C" constraint queue_recurring_pkey primary key,  -- serves: queue_schedule, queue_unschedule
     p_kind       text collate "C" not null,

@@ -1,8 +1,8 @@
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
 --     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
 -- changes: queue_recurring
-create or replace function queue_schedule(in_name text, in_kind text, in_payload jsonb default null, in_options jsonb default null,
-    out name text, out p_kind text, out next_at bigint)
+create or replace function queue_schedule(in_name text, in_kind text, in_payload jsonb default null,
+    in_options jsonb default null, out name text, out p_kind text, out next_at bigint)
     language plpgsql
     security definer set search_path from current as $$
 declare
@@ -33,24 +33,26 @@ begin
     v_new.paused := coalesce(_queue_boolean(in_options, 'paused'), false);
     select r.* into v_old from queue_recurring r where r.name = in_name for update;
     if v_old.rule = v_new.rule and not v_old.paused and v_old.next_at <= v_now then
-        v_new.next_at := case when v_old.next_at <= coalesce(v_new.until_at, v_old.next_at) then v_old.next_at end; -- due, and not made yet
+        -- due, and not made yet
+        v_new.next_at := case when v_old.next_at <= coalesce(v_new.until_at, v_old.next_at) then v_old.next_at end;
     else
         v_new.next_at := _queue_next_tick(v_new, v_now);
     end if;
     if v_new.next_at is null and v_new.until_at is null then
         perform _queue_fail('PQ002', 'cron', in_options ->> 'cron', 'must be a time that comes');
     end if;
-    insert into queue_recurring as r (name, p_kind, payload, push_options, rule, every, seconds, minutes, hours, days, months,
-        weekdays, either_day, zone, zone_seconds, catch_up, until_at, paused, next_at)
-    values (in_name, in_kind, in_payload, v_new.push_options, v_new.rule, v_new.every, v_new.seconds, v_new.minutes, v_new.hours,
-        v_new.days, v_new.months, v_new.weekdays, v_new.either_day, v_new.zone, v_new.zone_seconds, v_new.catch_up,
-        v_new.until_at, v_new.paused, v_new.next_at)
+    insert into queue_recurring as r (name, p_kind, payload, push_options, rule, every, seconds, minutes, hours, days,
+        months, weekdays, either_day, zone, zone_seconds, catch_up, until_at, paused, next_at)
+    values (in_name, in_kind, in_payload, v_new.push_options, v_new.rule, v_new.every, v_new.seconds, v_new.minutes,
+        v_new.hours, v_new.days, v_new.months, v_new.weekdays, v_new.either_day, v_new.zone, v_new.zone_seconds,
+        v_new.catch_up, v_new.until_at, v_new.paused, v_new.next_at)
     on conflict on constraint queue_recurring_pkey do update
-    set p_kind = excluded.p_kind, payload = excluded.payload, push_options = excluded.push_options, rule = excluded.rule,
-        every = excluded.every, seconds = excluded.seconds, minutes = excluded.minutes, hours = excluded.hours,
-        days = excluded.days, months = excluded.months, weekdays = excluded.weekdays, either_day = excluded.either_day,
-        zone = excluded.zone, zone_seconds = excluded.zone_seconds, catch_up = excluded.catch_up, until_at = excluded.until_at,
-        paused = excluded.paused, next_at = excluded.next_at;
+    set p_kind = excluded.p_kind, payload = excluded.payload, push_options = excluded.push_options,
+        rule = excluded.rule, every = excluded.every, seconds = excluded.seconds, minutes = excluded.minutes,
+        hours = excluded.hours, days = excluded.days, months = excluded.months, weekdays = excluded.weekdays,
+        either_day = excluded.either_day, zone = excluded.zone, zone_seconds = excluded.zone_seconds,
+        catch_up = excluded.catch_up, until_at = excluded.until_at, paused = excluded.paused,
+        next_at = excluded.next_at;
     name := in_name;
     p_kind := in_kind;
     next_at := v_new.next_at;

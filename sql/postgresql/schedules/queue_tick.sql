@@ -3,7 +3,8 @@
 create or replace function queue_tick(out ticked bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_left integer := 1000;
@@ -27,14 +28,17 @@ begin
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
         while v_at <= v_now and v_left > 0 loop
-            v_key := v_rule.name || '@' || to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
+            v_key := v_rule.name || '@' ||
+                to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
             v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null::bytea,
-                nullif(v_rule.push_options -> 'headers', 'null'), coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint,
-                v_now, v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
+                nullif(v_rule.push_options -> 'headers', 'null'),
+                coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint, v_now,
+                v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
                 (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');
             if v_put.outcome = 'created' then
                 ticked := ticked + 1;
-                perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = v_rule.p_kind and q.p_key = v_key));
+                perform _queue_index(array(select q.entry from delayed_queue q
+                    where q.p_kind = v_rule.p_kind and q.p_key = v_key));
                 perform _queue_log_put(v_rule.p_kind, v_key, v_put.outcome, null, v_now);
             end if;
             v_rule.last_at := v_at;
@@ -46,9 +50,9 @@ begin
 end $$;
 
 comment on function queue_tick() is
-$$Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call, those first that have been due
-the longest. Any number may call it at any time, and a worker does so now and then: an occurrence makes one message, because only one call
-at a time has a schedule, and because its message has a key. A kind that is drained gets none; it is caught up with once that ends. What isn't
-of its payload_shape is dead at the next reserve.
+$$Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call, those first
+that have been due the longest. Any number may call it at any time, and a worker does so now and then: an occurrence
+makes one message, because only one call at a time has a schedule, and because its message has a key. A kind that is
+drained gets none; it is caught up with once that ends. What isn't of its payload_shape is dead at the next reserve.
 Result: ticked: how many messages were made.
 Locks: the schedules that are due; what others have locked is passed over.$$;

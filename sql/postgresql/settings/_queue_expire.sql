@@ -3,7 +3,8 @@
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_gone bigint := 0;
     v_discarded record;
@@ -43,7 +44,8 @@ begin
             select o.ctid from delayed_queue o
             where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                 and (o.reserved_at is null or o.scheduled_at <= in_now)
-            order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now); -- + 0: the kind is to find them
+            -- + 0: the kind is to find them
+            order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now);
         v_slotted := v_slotted || v_discarded.slotted;
         v_gone := v_gone + v_discarded.rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
@@ -61,8 +63,9 @@ begin
 end $$;
 
 comment on function _queue_expire(bigint, bigint) is
-$$Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and settings. One that
-is the dead_letter_kind of another stays.
+$$Removes kinds that are unused for longer than their expires_seconds: their messages, then their subscriptions and
+settings. One that is the dead_letter_kind of another stays.
 in_now: the time of the call. in_max: how many messages at the most; a kind that has more goes in several calls.
 Result: how many rows went.
-Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.$$;
+Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is
+left.$$;

@@ -12,50 +12,62 @@ declare
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
-        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds, max_reserved, rate_per_second,
-        filter_index, log_seconds}'::text[], 'options');
+        backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds,
+        max_reserved, rate_per_second, filter_index, log_seconds}'::text[], 'options');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
-        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_default.timeout_seconds) else v_kind.timeout_seconds end;
+        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_default.timeout_seconds)
+            else v_kind.timeout_seconds end;
     v_kind.max_attempts := case when in_options ? 'max_attempts'
         then _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint) else v_kind.max_attempts end;
     v_kind.backoff_seconds := case when in_options ? 'backoff_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric), v_default.backoff_seconds) else v_kind.backoff_seconds end;
+        then coalesce(_queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric),
+            v_default.backoff_seconds) else v_kind.backoff_seconds end;
     v_kind.backoff_factor := case when in_options ? 'backoff_factor'
-        then coalesce(_queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_default.backoff_factor) else v_kind.backoff_factor end;
+        then coalesce(_queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_default.backoff_factor)
+            else v_kind.backoff_factor end;
     v_kind.backoff_max_seconds := case when in_options ? 'backoff_max_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric), v_default.backoff_max_seconds) else v_kind.backoff_max_seconds end;
+        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric),
+            v_default.backoff_max_seconds) else v_kind.backoff_max_seconds end;
     v_kind.jitter := case when in_options ? 'jitter'
-        then coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_default.jitter) else v_kind.jitter end;
+        then coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_default.jitter)
+            else v_kind.jitter end;
     v_kind.dedup_seconds := case when in_options ? 'dedup_seconds'
-        then coalesce(_queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric), v_default.dedup_seconds) else v_kind.dedup_seconds end;
+        then coalesce(_queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric),
+            v_default.dedup_seconds) else v_kind.dedup_seconds end;
     v_kind.history_seconds := case when in_options ? 'history_seconds'
-        then coalesce(_queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric), v_default.history_seconds) else v_kind.history_seconds end;
+        then coalesce(_queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric),
+            v_default.history_seconds) else v_kind.history_seconds end;
     v_kind.payload_shape := case when in_options ? 'payload_shape'
         then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
     v_kind.expires_seconds := case when in_options ? 'expires_seconds'
-        then _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric) else v_kind.expires_seconds end;
+        then _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric)
+            else v_kind.expires_seconds end;
     v_kind.filter_index := case when in_options ? 'filter_index'
         then coalesce(_queue_boolean(in_options, 'filter_index'), false) else v_kind.filter_index end;
     v_kind.log_seconds := case when in_options ? 'log_seconds'
-        then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds) else v_kind.log_seconds end;
+        then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds)
+            else v_kind.log_seconds end;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
     end if;
-    insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds, jitter,
-        dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds, filter_index, log_seconds)
+    insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds,
+        jitter, dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds,
+        filter_index, log_seconds)
     values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
         v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
-        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index, v_kind.log_seconds)
+        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index,
+        v_kind.log_seconds)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
         backoff_max_seconds = excluded.backoff_max_seconds, jitter = excluded.jitter,
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
-        expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index, log_seconds = excluded.log_seconds;
+        expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index,
+        log_seconds = excluded.log_seconds;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
     if in_options ? 'filter_index' then
         perform _queue_define_filter(in_kind, v_kind.filter_index);

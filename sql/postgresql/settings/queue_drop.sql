@@ -4,7 +4,8 @@
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
@@ -15,9 +16,12 @@ begin
     v_kind := _queue_settings(in_kind);
     v_gone := _queue_discard(array(
         select p.ctid from delayed_queue p
-        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now) order by p.entry + 0 for update), -- + 0: the kind is to find them
+        -- + 0: the kind is to find them
+        where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
+            order by p.entry + 0 for update),
         null, v_now); -- what was pushed meanwhile stays
-    if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now) then
+    if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null
+        and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
     end if;
     delete from queue_kind k where k.p_kind = in_kind;
@@ -35,9 +39,10 @@ end $$;
 
 comment on function queue_drop(text) is
 $$Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
-so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next queue_prune.
+so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next
+queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then nothing
-is removed.
+Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
+nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.$$;

@@ -1,4 +1,5 @@
--- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see _queue_defaults.
+-- The settings of the kinds that somebody defined, paused or drains; every other kind works with the defaults, see
+-- _queue_defaults.
 create table queue_kind (
     p_kind              text collate "C" constraint queue_kind_pkey primary key,    -- serves: every routine
     timeout_seconds     numeric not null default 300,

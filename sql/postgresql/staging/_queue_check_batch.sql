@@ -1,5 +1,6 @@
 -- calls: _queue_check_key, _queue_fail
-create or replace function _queue_check_batch(in_name text, in_query text, in_batch bigint) returns void language plpgsql as $$
+create or replace function _queue_check_batch(in_name text, in_query text,
+    in_batch bigint) returns void language plpgsql as $$
 begin
     perform _queue_check_key(in_query, in_name);
     if in_batch >= 0 is not true then

@@ -1,8 +1,8 @@
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_fail, _queue_key,
 --     _queue_push_options
 create or replace function _queue_landed(in_row queue_inbox, in_now bigint,
-    out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint, out attempts integer,
-    out max_attempts integer) language plpgsql strict as $$
+    out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
+    out attempts integer, out max_attempts integer) language plpgsql strict as $$
 declare
     v_shape jsonb;
     v_draining boolean;

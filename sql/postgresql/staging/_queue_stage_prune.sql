@@ -13,7 +13,8 @@ begin
         where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
         if v_part is null then
             select p.part into v_part from queue_stage_part p
-            where p.query is not null and exists (select from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
+            where p.query is not null
+                and exists (select from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
             limit 1 for update skip locked;
         end if;
         exit when v_part is null or v_pruned >= in_max;
@@ -47,8 +48,9 @@ begin
 end $$;
 
 comment on function _queue_stage_prune(bigint, bigint) is
-$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done, batches not committed, or kept, for a week, what came of those that were published, and queries of
-which nothing came for a year.
+$$Removes what writers and readers of batches have left: stages older than a day and those of batches that are done,
+batches not committed, or kept, for a week, what came of those that were published, and queries of which nothing came
+for a year.
 in_now: the time of the call. in_max: how many rows of each at the most.
 Result: how many rows.
 Locks: the rows; what others have locked is left.$$;

@@ -1,7 +1,8 @@
 -- changes: queue_stream_part
 create or replace function _queue_stream_trim(in_source text, in_stream text, in_batch bigint) returns bigint
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_part record;
     v_receipts jsonb;
@@ -19,7 +20,8 @@ begin
         where q.entry between r.entry and r.entry and q.secret = r.secret and q.reserved_by is not null;
         if v_receipts <> v_part.receipts then
             v_lost := v_lost + jsonb_array_length(v_part.receipts) - jsonb_array_length(v_receipts);
-            update queue_stream_part p set receipts = v_receipts where p.source = v_part.source and p.part = v_part.part;
+            update queue_stream_part p set receipts = v_receipts
+                where p.source = v_part.source and p.part = v_part.part;
         end if;
     end loop;
     return v_lost;

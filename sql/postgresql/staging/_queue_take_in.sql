@@ -4,11 +4,13 @@
 create or replace function _queue_take_in() returns trigger
     language plpgsql
     security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
-    v_keeps constant boolean := exists (select from queue_kind k where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
+    v_keeps constant boolean := exists (select from queue_kind k
+        where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record; v_ids record;
     v_entries bigint[];
     v_name constant text := _queue_setting('inbox');
@@ -22,7 +24,8 @@ begin
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
             and l.payload::jsonb is not null -- whose depth is at most the number of brackets, and one
-            and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{', '')) - octet_length(replace(l.payload, '[', '')) < 31
+            and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{',
+                '')) - octet_length(replace(l.payload, '[', '')) < 31
                 or not jsonb_path_exists(l.payload::jsonb, '$.**{31}'))
             and coalesce(l.priority between -32768 and 32767, true)
             and case when l.scheduled_at is null then coalesce(l.delay_seconds between 0 and 1000000000, true)
@@ -47,13 +50,17 @@ begin
     end;
     if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last
         or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text then
-        select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
+        select p.entries, p.pushed into v_entries, v_pushed
+            from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
     else
-        perform set_config(v_name, v_own, true); -- once a transaction: more than 64 savepoints in one are a burden to all
+        -- once a transaction: more than 64 savepoints in one are a burden to all
+        perform set_config(v_name, v_own, true);
         for v_try in 1 .. 20 loop
             begin
-                perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10' else '100' end, true) where v_try = 1;
-                select p.entries, p.pushed into v_entries, v_pushed from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
+                perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10'
+                    else '100' end, true) where v_try = 1;
+                select p.entries, p.pushed into v_entries, v_pushed
+                    from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
                 perform set_config('lock_timeout', v_timeout, true);
                 exit;
             exception when lock_not_available or deadlock_detected then
@@ -69,14 +76,15 @@ begin
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
     -- for queue_stage_publish in the same transaction: how many have landed, and how many are new
     perform set_config(t.name, array[coalesce(t.n[1], 0) + v_ids.number, coalesce(t.n[2], 0) + v_pushed]::text, true)
-    from (select s.name, nullif(current_setting(s.name, true), '')::bigint[] as n from _queue_setting('taken_in') s (name)) t;
+    from (select s.name, nullif(current_setting(s.name, true), '')::bigint[] as n
+        from _queue_setting('taken_in') s (name)) t;
     delete from queue_inbox b where b.id between v_ids.first and v_ids.last; -- nobody else's can be seen
     return null;
 end $$;
 
 comment on function _queue_take_in() is
-$$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key that is
-taken or remembered is ignored.
+$$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key
+that is taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
-Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10 ms, or with
-10000 rows 100.$$;
+Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10
+ms, or with 10000 rows 100.$$;

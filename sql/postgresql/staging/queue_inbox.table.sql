@@ -1,5 +1,5 @@
--- Messages as plain rows, for INSERT, COPY and writers that know nothing of routines: a trigger puts them into delayed_queue
--- and takes them out of here, in the same statement. Unlogged because nothing stays.
+-- Messages as plain rows, for INSERT, COPY and writers that know nothing of routines: a trigger puts them into
+-- delayed_queue and takes them out of here, in the same statement. Unlogged because nothing stays.
 create unlogged table queue_inbox (
     id            bigint generated always as identity,
     p_kind        text collate "C",

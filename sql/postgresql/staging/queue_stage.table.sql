@@ -1,5 +1,5 @@
--- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check here: a
--- row that is wrong names itself when it is published.
+-- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check
+-- here: a row that is wrong names itself when it is published.
 create unlogged table queue_stage (
     part          bigint not null,
     p_kind        text collate "C",

@@ -1,5 +1,6 @@
--- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed. Unlogged because a
--- crash of the server that loses it loses nothing that was published, and queue_stage_publish refuses a part that isn't there.
+-- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed. Unlogged
+-- because a crash of the server that loses it loses nothing that was published, and queue_stage_publish refuses a part
+-- that isn't there.
 create unlogged table queue_stage_part (
     part     bigint generated always as identity,
     job      text collate "C" not null,

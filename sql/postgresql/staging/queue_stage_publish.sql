@@ -1,7 +1,7 @@
 -- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
 --     queue_now
-create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text, out messages bigint,
-    out pushed bigint, out differing bigint)
+create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text,
+    out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current as $$
 declare
@@ -14,7 +14,8 @@ begin
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
     if v_query is not null or v_batch is not null then
         perform _queue_check_batch('query', v_query, v_batch);
-        if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then
+        if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'),
+            _queue_text(in_options, 'job')) then
             outcome := 'replayed';
             messages := 0;
             pushed := 0;

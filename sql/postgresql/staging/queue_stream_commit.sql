@@ -6,7 +6,8 @@ create or replace function queue_stream_commit(in_stream text, in_batch bigint, 
     out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -30,8 +31,9 @@ begin
     perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
     if _queue_boolean(in_options, 'keep') then
         insert into queue_stream_kept
-        select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority,
-            q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
+        select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes,
+            q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts,
+            q.reserved_by, e.receipt, q.errors
         from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
             lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
@@ -39,12 +41,14 @@ begin
     end if;
     delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
-        select p.* into published, pushed, differing from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
+        select p.* into published, pushed, differing
+            from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
     end if;
     if in_options ? 'failed' then
         failed := _queue_stream_fail(in_options -> 'failed', v_now);
     end if;
-    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked, lost
+    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked,
+        lost
     from queue_stream_part p, queue_ack_many(p.receipts) a where p.stream = in_stream and p.batch = in_batch;
     if v_whole and lost > 0 then
         perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');

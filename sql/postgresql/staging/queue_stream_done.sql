@@ -8,8 +8,9 @@ begin
 end $$;
 
 comment on function queue_stream_done(text, bigint) is
-$$Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after it has read the batch and
-before it writes. A batch that is replayed after its end has no messages any more, and nothing is to be written for it.
+$$Whether a batch is committed already: what a reader asks that is to write its result somewhere else, after it has read
+the batch and before it writes. A batch that is replayed after its end has no messages any more, and nothing is to be
+written for it.
 in_stream, in_batch: as in queue_stream_reserve.
 Result: done: true or false.
 Errors: PQ001 for stream and batch.

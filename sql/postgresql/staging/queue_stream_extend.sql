@@ -1,9 +1,11 @@
 -- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_stream_held, _queue_wake, queue_now
 -- changes: delayed_queue
-create or replace function queue_stream_extend(in_source text, in_seconds double precision, out extended bigint, out lost bigint)
+create or replace function queue_stream_extend(in_source text, in_seconds double precision, out extended bigint,
+    out lost bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -29,8 +31,8 @@ begin
 end $$;
 
 comment on function queue_stream_extend(text, double precision) is
-$$Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever asks first, the
-read itself if it is done again before anybody else comes.
+$$Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever
+asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
 Result: extended and lost: how many messages; none of both once the batch is committed.
 Errors: PQ001 for source and seconds.

@@ -11,7 +11,8 @@ begin
 end $$;
 
 comment on function queue_stream_forget(text) is
-$$Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will not ask for it again.
+$$Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will
+not ask for it again.
 in_source: the read, as in queue_stream_plan, 1 to 230 characters.
 Result: forgotten: how many messages.
 Errors: PQ001 for source.

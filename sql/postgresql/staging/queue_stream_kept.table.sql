@@ -1,5 +1,5 @@
--- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is replayed reads it again,
--- so that state which is computed anew in between is what it was.
+-- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is
+-- replayed reads it again, so that state which is computed anew in between is what it was.
 create table queue_stream_kept (
     source                 text collate "C" not null,
     part                   integer not null,

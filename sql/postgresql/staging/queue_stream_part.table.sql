@@ -1,5 +1,5 @@
--- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is replayed has what it
--- had, and one call ends them all.
+-- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is
+-- replayed has what it had, and one call ends them all.
 create table queue_stream_part (
     source   text collate "C" not null,
     part     integer not null,

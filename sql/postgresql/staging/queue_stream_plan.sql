@@ -14,7 +14,8 @@ begin
     -- whoever was handing out has ended or waits for this row
     select jsonb_agg(p.part order by p.part) into parts from queue_stream_part p where p.source = in_source;
     if parts is null then
-        select jsonb_agg(k.part order by k.part) into parts from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
+        select jsonb_agg(k.part order by k.part) into parts
+            from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
     else
         update queue_stream_plan l set sealed = true where l.source = in_source;
         perform _queue_stream_trim(in_source, null, null::bigint);
@@ -22,12 +23,12 @@ begin
 end $$;
 
 comment on function queue_stream_plan(text) is
-$$Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only the parts that were handed
-out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is refused. What somebody else has
-by now, or what has ended, is forgotten.
+$$Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only the parts
+that were handed out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is
+refused. What somebody else has by now, or what has ended, is forgotten.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
-Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that are kept; NULL: none was, and the read
-is a new one.
+Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that
+are kept; NULL: none was, and the read is a new one.
 Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.
 Where the idea comes from: the fencing tokens of leases.$$;

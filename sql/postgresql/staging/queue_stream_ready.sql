@@ -2,13 +2,15 @@
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
     ready := not exists (select from queue_kind k where k.p_kind = in_kind and k.paused)
-        and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= v_now)
+        and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
+            and q.scheduled_at <= v_now)
             or exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at <= v_now));
 end $$;
 

@@ -8,8 +8,8 @@ begin
 end $$;
 
 comment on function queue_stream_renew(text, bigint) is
-$$Forgets what a batch has lost, after queue_stream_commit has refused it for that: who then reads it again gets, and ends, the rest.
-Whatever was made of the batch before is to be thrown away.
+$$Forgets what a batch has lost, after queue_stream_commit has refused it for that: who then reads it again gets, and
+ends, the rest. Whatever was made of the batch before is to be thrown away.
 in_stream, in_batch: as in queue_stream_reserve.
 Result: lost: how many messages.
 Errors: PQ001 for stream and batch.

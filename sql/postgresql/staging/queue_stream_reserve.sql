@@ -7,7 +7,8 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_source text;
@@ -28,19 +29,21 @@ begin
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
         return query
-            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at, k.scheduled_at_initially,
-                k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
+                k.scheduled_at_initially, k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
             from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
         return;
     end if;
     if v_plan is not null then
         select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = v_source for share;
         if v_newest is distinct from v_plan then
-            perform _queue_fail('PQ004', 'plan', v_plan::text, 'must be the newest of its source: another run reads it now');
+            perform _queue_fail('PQ004', 'plan', v_plan::text,
+                'must be the newest of its source: another run reads it now');
         end if;
     end if;
     if not v_sealed and (not v_follows or exists (
-        select from queue_stream_part b where b.source = v_source and b.part = in_part - 1 and b.handed >= b.wanted)) then
+        select from queue_stream_part b where b.source = v_source and b.part = in_part - 1 and b.handed >= b.wanted))
+            then
         insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
         values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
         on conflict on constraint queue_stream_part_pkey do nothing;
@@ -48,11 +51,13 @@ begin
             return query
                 with r as materialized (
                     select m.*
-                    from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part, in_max_messages,
-                        case jsonb_typeof(in_options) when 'object' then in_options - '{source,plan,follows}'::text[] else in_options end) m),
+                    from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part,
+                        in_max_messages, case jsonb_typeof(in_options)
+                        when 'object' then in_options - '{source,plan,follows}'::text[] else in_options end) m),
                 p as (
                     update queue_stream_part p
-                    set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r), handed = (select count(*) from r)
+                    set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r),
+                        handed = (select count(*) from r)
                     where p.source = v_source and p.part = in_part)
                 select r.* from r;
             return;
@@ -60,8 +65,8 @@ begin
     end if;
     -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
     return query
-        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially,
-            q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
+        select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+            q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by, e.receipt, q.errors
         from queue_stream_part p, jsonb_array_elements_text(p.receipts) with ordinality e (receipt, place),
             lateral (select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret) r
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret

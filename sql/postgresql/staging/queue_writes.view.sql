@@ -1,6 +1,6 @@
 create or replace view queue_writes as
-select queue_timestamp(w.written_at) as written_at, w.query, w.batch, w.job, w.messages, w.pushed, w.messages - w.pushed as ignored,
-    w.differing, w.refused
+select queue_timestamp(w.written_at) as written_at, w.query, w.batch, w.job, w.messages, w.pushed,
+    w.messages - w.pushed as ignored, w.differing, w.refused
 from queue_write w;
 
 comment on view queue_writes is

@@ -15,5 +15,6 @@ end $$;
 
 comment on function _queue_check_topic(text, text) is
 $$Refuses what can't be a topic or a pattern: words with a dot between them, 255 characters in all.
-in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching takes long.
+in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching
+takes long.
 Errors: PQ001.$$;

@@ -7,7 +7,8 @@ begin
         v_matcher := v_matcher || case v_word
             when '*' then '[.][^.]+'
             when '#' then '(?:[.][^.]+)*'
-            else '[.]' || regexp_replace(v_word, '([][' || repeat(chr(92), 2) || '^$|?+(){}])', repeat(chr(92), 3) || '1', 'g') end;
+            else '[.]' || regexp_replace(v_word, '([][' || repeat(chr(92), 2) || '^$|?+(){}])',
+                repeat(chr(92), 3) || '1', 'g') end;
     end loop;
     return v_matcher || '$';
 end $$;

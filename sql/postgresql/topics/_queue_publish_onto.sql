@@ -15,8 +15,8 @@ begin
         order by q.entry + 0 for update -- + 0: ADR 13
     loop
         v_onto := v_onto || jsonb_build_object(v_kind.p_kind, case when v_kind.made then 'created' else
-            _queue_put_onto(v_kind.p_kind, in_key, in_payload, null::bytea, v_options.headers, in_now, v_options.scheduled_at,
-                v_options.on_duplicate) end);
+            _queue_put_onto(v_kind.p_kind, in_key, in_payload, null::bytea, v_options.headers, in_now,
+                v_options.scheduled_at, v_options.on_duplicate) end);
     end loop;
     -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
     for v_kind in
@@ -31,7 +31,7 @@ end $$;
 
 comment on function _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint) is
 $$A publish with on_duplicate, onto the keys that are taken.
-in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other parameters are
-as in queue_publish, checked.
+in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other
+parameters are as in queue_publish, checked.
 Result: the outcomes by kind.
 Locks: the messages of that key, in the order of their entries.$$;

@@ -7,18 +7,20 @@ declare
 begin
     return array(
         select distinct m.p_kind
-        from unnest(v_heads) h (head), unnest(array['', v_words[cardinality(v_words)]]) t (tail), -- before 17 no index takes two lists
+        -- before 17 no index takes two lists
+        from unnest(v_heads) h (head), unnest(array['', v_words[cardinality(v_words)]]) t (tail),
             lateral (
                 select s.p_kind from queue_subscription s
                 where s.head = h.head and s.tail = t.tail
-                    and case when '.' || in_topic like s.sketch escape '|' then '.' || in_topic ~ s.matcher end -- in this order
+                    -- in this order
+                    and case when '.' || in_topic like s.sketch escape '|' then '.' || in_topic ~ s.matcher end
                 offset 0) m -- on its own, a look at the index for each pair
         order by m.p_kind);
 end $$;
 
 comment on function _queue_subscribed(text) is
-$$The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the first wildcard
-are those the topic begins with, and whose last word is a wildcard or that of the topic.
+$$The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words before the
+first wildcard are those the topic begins with, and whose last word is a wildcard or that of the topic.
 in_topic: the topic, checked.
 Result: the kinds, in their order, each once.
 Locks: none.$$;

@@ -6,7 +6,8 @@ create or replace function queue_publish(in_topic text, in_key text default null
     in_options jsonb default null)
     returns table (p_kind text, p_key text, scheduled_at bigint, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
@@ -22,15 +23,18 @@ begin
     perform _queue_check_key(v_key, 'key');
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
-    perform _queue_check_options(in_options, '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}'::text[], 'options');
+    perform _queue_check_options(in_options,
+        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}'::text[], 'options');
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
         select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs from queue_kind k
-        where k.p_kind = any (v_kinds) and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
+        where k.p_kind = any (v_kinds)
+            and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
     loop
         if v_kind.draining then
-            perform _queue_fail('PQ004', 'topic', in_topic, format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
+            perform _queue_fail('PQ004', 'topic', in_topic,
+                format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
         end if;
         v_filter := v_filter or v_kind.filter_index;
         v_logs := v_kind.logs or v_logs;
@@ -40,9 +44,10 @@ begin
     with i as (
         insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at, scheduled_at_initially,
             created_at, attempts, max_attempts, ready_at, due_at)
-        select t.p_kind, v_key, in_payload, v_options.headers, v_options.priority, v_options.scheduled_at, v_options.scheduled_at,
-            v_now, v_options.attempts, v_options.max_attempts, case when v_options.scheduled_at <= v_now then v_options.scheduled_at end,
-            case when v_options.scheduled_at > v_now then v_options.scheduled_at end
+        select t.p_kind, v_key, in_payload, v_options.headers, v_options.priority, v_options.scheduled_at,
+            v_options.scheduled_at, v_now, v_options.attempts, v_options.max_attempts, case
+            when v_options.scheduled_at <= v_now then v_options.scheduled_at end, case
+                when v_options.scheduled_at > v_now then v_options.scheduled_at end
         from unnest(v_kinds) t (p_kind)
         where coalesce((
             select r.ended_at from queue_dedup r where r.p_kind = t.p_kind and r.p_key = v_key) <= v_now - (
@@ -59,7 +64,8 @@ begin
         v_onto := _queue_publish_onto(v_kinds, v_made, v_key, in_payload, in_options, v_now);
     end if;
     if v_filter then
-        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = any (v_kinds) and q.p_key = v_key
+        perform _queue_index(array(select q.entry from delayed_queue q
+            where q.p_kind = any (v_kinds) and q.p_key = v_key
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
     end if;
     if v_logs then
@@ -69,7 +75,8 @@ begin
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end
         from unnest(v_kinds) t (p_kind) left join lateral ( -- OFFSET: ADR 13
-            select o.entry, o.scheduled_at from delayed_queue o where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
+            select o.entry, o.scheduled_at from delayed_queue o
+                where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
         order by t.p_kind;
 end $$;
 

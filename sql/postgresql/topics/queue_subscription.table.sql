@@ -1,6 +1,6 @@
--- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by its last
--- word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE
--- finds most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
+-- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by
+-- its last word (tail, empty where that is a wildcard), so that a publish looks at a few of them; of these LIKE finds
+-- most that don't fit (sketch), since to read a regular expression takes long, and that decides (matcher).
 create table queue_subscription (
     pattern       text collate "C" not null,
     p_kind        text collate "C" not null,

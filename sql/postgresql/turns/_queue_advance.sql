@@ -1,6 +1,7 @@
 -- calls: _queue_wake
 -- changes: delayed_queue
-create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint) returns bigint language plpgsql as $$
+create or replace function _queue_advance(in_kinds text[], in_orders text[],
+    in_now bigint) returns bigint language plpgsql as $$
 declare
     v_next bigint[];
     v_kinds text[];
@@ -16,7 +17,8 @@ begin
                     order by w.p_kind, w.order_key, w.entry limit 1) n
             where ( -- not EXISTS: that may be planned as a scan of all lines
                 select h.entry from delayed_queue h
-                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null and h.order_waits is null) is null);
+                where h.p_kind = l.p_kind and h.order_key = l.order_key and h.order_key is not null
+                    and h.order_waits is null) is null);
         if v_next = '{}' then
             return 0;
         end if;
@@ -36,9 +38,11 @@ begin
 end $$;
 
 comment on function _queue_advance(text[], text[], bigint) is
-$$The first of lines have ended, in this transaction: the next of each, that of the lowest entry, gets its place in the ready line, or its date in
-the timetable where its delivery time has not come, and who waits for it is woken. What ends a message that stands in a line calls it.
-in_kinds, in_orders: the lines, a kind and an order key each; where there is a first one nothing happens. in_now: the time of the call.
+$$The first of lines have ended, in this transaction: the next of each, that of the lowest entry, gets its place in the
+ready line, or its date in the timetable where its delivery time has not come, and who waits for it is woken. What ends
+a message that stands in a line calls it.
+in_kinds, in_orders: the lines, a kind and an order key each; where there is a first one nothing happens. in_now: the
+time of the call.
 Result: how many.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 Locks: the next ones, in the order of their entries.$$;

@@ -1,20 +1,24 @@
 -- calls: _queue_slot_lock, _queue_slot_room, _queue_slot_settle, _queue_wake
 -- changes: delayed_queue, queue_semaphore_slot
-create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision, in_now bigint)
+create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision,
+    in_now bigint)
     returns bigint[] language plpgsql as $$
 declare
     v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
     v_row record;
     v_extended bigint[] := '{}';
 begin
-    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null order by q.entry + 0 for update;
+    perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null
+        order by q.entry + 0 for update;
     perform _queue_slot_lock(array(
         select distinct a.name
         from unnest(in_entries, in_secrets) r (entry, secret)
         cross join lateral ( -- OFFSET: ADR 13
-            select m.entry, m.semaphores from delayed_queue m where m.entry = r.entry and m.secret = r.secret offset 0) q,
+            select m.entry, m.semaphores from delayed_queue m
+                where m.entry = r.entry and m.secret = r.secret offset 0) q,
             unnest(q.semaphores) a (name)
-        where in_seconds > 0 and not exists (select from queue_semaphore_slot h where h.entry = q.entry and h.name = a.name)), true);
+        where in_seconds > 0 and not exists (select from queue_semaphore_slot h
+            where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
         select q.entry, q.reserved_by, q.p_kind, array(
             select s.name from queue_semaphore s
@@ -28,7 +32,8 @@ begin
             select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);
         update delayed_queue q set scheduled_at = v_until where q.entry = v_row.entry;
         update queue_semaphore_slot h set until = v_until where h.entry = v_row.entry;
-        insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, v_until from unnest(v_row.missing) n (name);
+        insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, v_until
+            from unnest(v_row.missing) n (name);
         v_extended := v_extended || v_row.entry;
         if in_seconds = 0 then
             perform _queue_wake(v_row.p_kind, null);
@@ -41,8 +46,8 @@ begin
 end $$;
 
 comment on function _queue_extend_slotted(bigint[], bytea[], double precision, bigint) is
-$$Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others, is extended
-where there is room again, and otherwise not; its ack still counts.
+$$Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others,
+is extended where there is room again, and otherwise not; its ack still counts.
 in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend. in_now: the time of the call.
 Result: the entries that were extended.
 Locks: the messages in the order of their entries; then the semaphores of which one has no slot any more.$$;

@@ -6,7 +6,8 @@ declare
 begin
     with u as (
         update delayed_queue q set ready_at = null
-        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null and q.reserved_at is null
+        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
+            and q.reserved_at is null
             and q.due_at is null and exists (select from queue_semaphore s where s.name = any (q.semaphores))
         returning q.entry, q.semaphores, q.p_kind),
     i as (
@@ -17,7 +18,8 @@ begin
     for v_kind in
         select distinct q.p_kind from unnest(in_entries) e (entry), -- OFFSET: ADR 13
             lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
-        where q.semaphores is not null and q.source_kind is null and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
+        where q.semaphores is not null and q.source_kind is null
+            and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
         order by 1
     loop
         insert into queue_kind as k (p_kind, semaphores) values (v_kind, true)
@@ -27,8 +29,9 @@ begin
 end $$;
 
 comment on function _queue_line_up(bigint[]) is
-$$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which there is room. What
-is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
-in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none, stay as they are.
+$$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which
+there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none,
+stay as they are.
 Result: the names of the semaphores; NULL: none.
 Locks: the messages; the settings of a kind that had no such message before.$$;

@@ -2,7 +2,8 @@
 create or replace function _queue_semaphores(in_options jsonb, in_message jsonb) returns text[]
     language plpgsql as $$
 declare
-    v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message else in_options end -> 'semaphores', 'null');
+    v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message
+        else in_options end -> 'semaphores', 'null');
     v_names text[];
     v_missing text;
 begin
@@ -17,8 +18,10 @@ begin
             select distinct n.name collate "C" from jsonb_array_elements_text(v_given) n (name)
             where char_length(n.name) between 1 and 100 order by 1);
     end if;
-    if v_names is null or cardinality(v_names) not between 1 and 8 or cardinality(v_names) <> jsonb_array_length(v_given) then
-        perform _queue_fail('PQ002', 'semaphores', v_given::text, 'must be an array of 1 to 8 different names of 1 to 100 characters');
+    if v_names is null or cardinality(v_names) not between 1 and 8
+        or cardinality(v_names) <> jsonb_array_length(v_given) then
+        perform _queue_fail('PQ002', 'semaphores', v_given::text,
+            'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     select n.name into v_missing from unnest(v_names) n (name)
     where (select s.name from queue_semaphore s where s.name = n.name collate "C") is null limit 1;
@@ -30,6 +33,7 @@ end $$;
 
 comment on function _queue_semaphores(jsonb, jsonb) is
 $$The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is no batch.
+in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
+no batch.
 Result: their names, in order; NULL: none.
 Errors: PQ002, also for one that isn't there, and together with an order key.$$;

@@ -20,13 +20,14 @@ begin
         v_locked := array(
             select s.name from queue_semaphore s where s.name = any (in_names) order by s.name for update skip locked);
     end if;
-    update queue_semaphore s set capacity = s.capacity where s.name = any (v_locked); -- an old snapshot fails on what is written
+    -- an old snapshot fails on what is written
+    update queue_semaphore s set capacity = s.capacity where s.name = any (v_locked);
     return v_locked;
 end $$;
 
 comment on function _queue_slot_lock(text[], boolean) is
-$$Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one keeps
-nobody waiting that has it.
+$$Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one
+keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.$$;

@@ -19,7 +19,8 @@ begin
                 order by w.name, w.entry limit 1)
             union all
             (select w.entry from queue_semaphore_wait w
-                where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last) and (w.p_kind, w.name) <= (in_kind, in_name)
+                where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last)
+                    and (w.p_kind, w.name) <= (in_kind, in_name)
                 order by w.p_kind, w.name, w.entry limit 1)) l;
         exit when not found;
         v_last := v_wait.entry;
@@ -28,7 +29,8 @@ begin
         if not found or num_nonnulls(v_row.ready_at, v_row.due_at, v_row.reserved_at) > 0 then
             delete from queue_semaphore_wait w
             where w.entry = v_last and not exists (
-                select from delayed_queue q where q.entry = v_last and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+                select from delayed_queue q where q.entry = v_last
+                    and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
             continue;
         end if;
         v_row.semaphores := array(
@@ -55,9 +57,10 @@ begin
 end $$;
 
 comment on function _queue_slot_next(text, text, bigint, bigint) is
-$$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another goes to the
-line of that, 100 at the most; the others stay where they are.
-in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was told
-that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the most. in_now: the time of the call.
+$$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another
+goes to the line of that, 100 at the most; the others stay where they are.
+in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was
+told that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the
+most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;

@@ -1,6 +1,7 @@
 -- calls: _queue_line_up, _queue_slot_settle
 -- changes: delayed_queue
-create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean, in_now bigint) returns void
+create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean,
+    in_now bigint) returns void
     language plpgsql as $$
 declare
     v_entries bigint[];

@@ -1,5 +1,6 @@
 -- changes: queue_semaphore_slot
-create or replace function _queue_slot_room(in_name text, in_all boolean, in_now bigint) returns bigint language plpgsql as $$
+create or replace function _queue_slot_room(in_name text, in_all boolean,
+    in_now bigint) returns bigint language plpgsql as $$
 declare
     v_slot record;
     v_held bigint;
@@ -18,14 +19,16 @@ begin
     end loop;
     return (
         select s.capacity - (
-            select count(*) from queue_semaphore_slot h where h.name = in_name and (in_all or h.until > 0 or abs(h.until + in_now) < 1000000))
+            select count(*) from queue_semaphore_slot h where h.name = in_name
+                and (in_all or h.until > 0 or abs(h.until + in_now) < 1000000))
         from queue_semaphore s where s.name = in_name);
 end $$;
 
 comment on function _queue_slot_room(text, boolean, bigint) is
-$$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at the most.
-in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that nobody holds yet; false: in the last second, or the
-next one where the clock was set back.
+$$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at
+the most.
+in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that
+nobody holds yet; false: in the last second, or the next one where the clock was set back.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.$$;

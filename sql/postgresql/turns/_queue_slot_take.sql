@@ -1,7 +1,8 @@
 -- calls: _queue_end_expired, _queue_misfit, _queue_slot_lock, _queue_slot_room, _queue_slot_settle
 -- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
-create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean, in_now bigint,
-    out tids tid[], out ended bigint[], out expired bigint, out held boolean, out passed tid[]) language plpgsql as $$
+create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
+    in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
+    out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
     v_names text[];
@@ -13,11 +14,13 @@ declare
 begin
     held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
-        coalesce(array_agg(q.entry) filter (where not f.fits), '{}'), count(q.reserved_at) filter (where f.fits or not in_held)
+        coalesce(array_agg(q.entry) filter (where not f.fits), '{}'),
+        count(q.reserved_at) filter (where f.fits or not in_held)
     into tids, v_ended, ended, expired
     from delayed_queue q, lateral (
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
-            and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
+            and (in_kind.payload_shape is null
+                or _queue_misfit(in_kind.payload_shape, q.payload) is null) as fits offset 0) f
     where q.ctid = any (in_tids) and q.scheduled_at <= in_now;
     passed := '{}';
     if held then -- a key may be waited for, which nobody does who has locked a semaphore: the next call ends them
@@ -35,18 +38,23 @@ begin
     held := true;
     v_locked := _queue_slot_lock(v_names, not in_held);
     delete from queue_semaphore_slot h
-    where h.name = any (v_locked) and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
-    select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms from unnest(v_locked) n (name);
+    where h.name = any (v_locked)
+        and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
+    select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms
+        from unnest(v_locked) n (name);
     for v_row in
-        select q.ctid as tid, q.entry, q.reserved_at, array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
+        select q.ctid as tid, q.entry, q.reserved_at,
+            array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
         from delayed_queue q where q.ctid = any (tids) and q.semaphores is not null and q.source_kind is null
         order by -q.priority::integer, q.ready_at, q.entry
     loop
         v_lacks := (select n.name from unnest(v_row.names) n (name) where (v_rooms ->> n.name)::bigint <= 0 limit 1);
         if v_row.names <@ v_locked and v_lacks is null then
-            insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, in_until from unnest(v_row.names) n (name);
+            insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, in_until
+                from unnest(v_row.names) n (name);
             v_rooms := v_rooms || coalesce((
-                select jsonb_object_agg(n.name, (v_rooms ->> n.name)::bigint - 1) from unnest(v_row.names) n (name)), '{}');
+                select jsonb_object_agg(n.name, (v_rooms ->> n.name)::bigint - 1) from unnest(v_row.names) n (name)),
+                    '{}');
             continue;
         end if;
         tids := array_remove(tids, v_row.tid);
@@ -66,11 +74,11 @@ begin
 end $$;
 
 comment on function _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint) is
-$$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its semaphores; one that
-lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
-in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held: whether the call has
-locked a semaphore before. in_now: the time of the call.
-Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its end; expired: how many
-holds ended with this; held: whether the call has locked a semaphore by now; passed: those that are left as they are, and that to take more finds
-again.
+$$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its
+semaphores; one that lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
+in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held:
+whether the call has locked a semaphore before. in_now: the time of the call.
+Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its
+end; expired: how many holds ended with this; held: whether the call has locked a semaphore by now; passed: those that
+are left as they are, and that to take more finds again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;

@@ -1,5 +1,6 @@
 -- calls: _queue_order_key, _queue_stand
-create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[], in_outcomes text[])
+create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
+    in_outcomes text[])
     returns void language plpgsql as $$
 begin
     if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
@@ -13,7 +14,8 @@ begin
 end $$;
 
 comment on function _queue_stand_batch(text, jsonb, jsonb, text[], text[]) is
-$$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap don't deadlock.
+$$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap
+don't deadlock.
 in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: what it answers.
 Errors: PQ00A where it has to be made again.
 Locks: as _queue_stand.$$;

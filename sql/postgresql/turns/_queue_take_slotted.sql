@@ -1,6 +1,7 @@
 -- calls: _queue_blocked, _queue_setting, _queue_slot_look, _queue_slot_take, _queue_take, _queue_take_where
-create or replace function _queue_take_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint, in_where jsonb, in_ends boolean,
-    out tids tid[], out expired bigint, out slow boolean, out ended bigint[], out held boolean) language plpgsql as $$
+create or replace function _queue_take_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
+    in_where jsonb, in_ends boolean, out tids tid[], out expired bigint, out slow boolean, out ended bigint[],
+    out held boolean) language plpgsql as $$
 declare
     v_rounds integer := 0;
     v_looked boolean := false;
@@ -45,11 +46,13 @@ begin
 end $$;
 
 comment on function _queue_take_slotted(queue_kind, integer, bigint, bigint, jsonb, boolean) is
-$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a slot of each of its semaphores,
-or goes to wait in line, and others are looked for.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_until: when the holds end. in_where: what they must match, see
-_queue_where; NULL: anything. in_ends: whether the call ends what it takes, so that the next in the lines of their order keys are locked; none of
-these comes with the first.
-Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of _queue_take; ended, held: as of
-_queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what was ended.
-Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; no message is waited for.$$;
+$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a slot of each of its
+semaphores, or goes to wait in line, and others are looked for.
+in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_until: when the holds end.
+in_where: what they must match, see _queue_where; NULL: anything. in_ends: whether the call ends what it takes, so that
+the next in the lines of their order keys are locked; none of these comes with the first.
+Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of
+_queue_take; ended, held: as of _queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what
+was ended.
+Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; no message is
+waited for.$$;

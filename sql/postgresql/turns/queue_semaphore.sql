@@ -3,7 +3,8 @@
 create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -21,14 +22,16 @@ begin
         if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
             insert into queue_semaphore_slot (entry, name, until)
             select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null and q.scheduled_at > v_now;
+            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null
+                and q.scheduled_at > v_now;
         end if;
         insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
         on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
         -- who was told that there is room, and for whom there is none any more, is told nothing
         delete from queue_semaphore_slot h
         where h.name = in_name and h.entry = any (array(
-            select o.entry from queue_semaphore_slot o where o.name = in_name and o.until < 0 order by o.until, o.entry desc
+            select o.entry from queue_semaphore_slot o where o.name = in_name and o.until < 0
+                order by o.until, o.entry desc
             limit greatest((select count(*) from queue_semaphore_slot c where c.name = in_name) - in_capacity, 0)));
     end if;
     perform _queue_slot_settle(null::bigint[], array[in_name], false, v_now);
@@ -42,8 +45,8 @@ of the ready line, in state waiting. It has none while it waits, so two can't bl
 those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits on. It can wait
 without an end where others always take what it lacks. It is woken in the transaction that ends the hold, or that
 gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever wants one of
-its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack of that hold still
-counts; a late queue_extend is lost unless there is room.
+its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack
+of that hold still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters.
 in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing more is delivered
 until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn't

@@ -1,5 +1,5 @@
--- Semaphores: how many messages that name one may be held at once. Its row is locked while that changes, and written, so that an
--- old snapshot can't miss it.
+-- Semaphores: how many messages that name one may be held at once. Its row is locked while that changes, and written,
+-- so that an old snapshot can't miss it.
 create table queue_semaphore (
     name     text collate "C" constraint queue_semaphore_pkey primary key,  -- serves: queue_push, queue_reserve, queue_ack
     capacity bigint not null

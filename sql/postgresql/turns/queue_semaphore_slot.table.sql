@@ -1,5 +1,5 @@
--- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and was told
--- that there is room (until is the time of that, negated).
+-- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and
+-- was told that there is room (until is the time of that, negated).
 create table queue_semaphore_slot (
     entry bigint not null,
     name  text collate "C" not null,

@@ -12,8 +12,8 @@ begin
         returning c.*),
     i as (
         insert into queue_count
-        select d.p_kind, sum(d.pushed), sum(d.reserved), sum(d.popped), sum(d.acked), sum(d.nacked), sum(d.moved), sum(d.dead),
-            sum(d.expired), sum(d.lost)
+        select d.p_kind, sum(d.pushed), sum(d.reserved), sum(d.popped), sum(d.acked), sum(d.nacked), sum(d.moved),
+            sum(d.dead), sum(d.expired), sum(d.lost)
         from d group by d.p_kind returning 1)
     select (select count(*) from d) - (select count(*) from i) into v_folded;
     return v_folded;

@@ -11,8 +11,9 @@ begin
     v_mended := v_mended || _queue_mend_sequence('delayed_queue_entry_seq'::regclass, v_most, 1000000000000::bigint);
     -- a reader's place may lie behind a log that was pruned
     v_last := coalesce(pg_sequence_last_value('queue_log_position_seq'::regclass), 0);
-    v_most := greatest((select max(l.position) from queue_log l where l.position > v_last), (select max(n.position) from queue_log_known n),
-        (select max(g.position) from queue_log_gone g), (select max(r.position) from queue_reader r));
+    v_most := greatest((select max(l.position) from queue_log l where l.position > v_last),
+        (select max(n.position) from queue_log_known n), (select max(g.position) from queue_log_gone g),
+        (select max(r.position) from queue_reader r));
     v_mended := v_mended || _queue_mend_sequence('queue_log_position_seq'::regclass, v_most, 1000000::bigint);
     select max(n.id) into v_most from queue_log_known n;
     v_mended := v_mended || _queue_mend_sequence('queue_log_known_id_seq'::regclass, v_most, 1000000::bigint);
@@ -27,9 +28,10 @@ begin
 end $$;
 
 comment on function _queue_mend_sequences() is
-$$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone to a copy, and who lets
-the copy take over may forget the sequences. New messages would come before those that wait, and others end in an error.
-Those of queue_use and queue_write are left alone: their numbers tell apart rows of the same microsecond alone.
+$$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone
+to a copy, and who lets the copy take over may forget the sequences. New messages would come before those that wait, and
+others end in an error. Those of queue_use and queue_write are left alone: their numbers tell apart rows of the same
+microsecond alone.
 Result: what was wrong, in words; empty: nothing.
 Locks: those of _queue_mend_sequence.
 differs: only here. See _queue_epoch.$$;

@@ -1,5 +1,6 @@
 -- calls: _queue_prune_kind, _queue_setting, _queue_ticks
-create or replace function _queue_prune_by_the_way(in_kind text, in_now bigint, in_max bigint) returns void language plpgsql as $$
+create or replace function _queue_prune_by_the_way(in_kind text, in_now bigint,
+    in_max bigint) returns void language plpgsql as $$
 declare
     v_start constant bigint := _queue_ticks();
     v_name constant text := _queue_setting('prune');
@@ -17,6 +18,7 @@ begin
 end $$;
 
 comment on function _queue_prune_by_the_way(text, bigint, bigint) is
-$$A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because a snapshot keeps the dead
-rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the time at most.
+$$A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is slow, because
+a snapshot keeps the dead rows before the living ones, the session leaves it for 50 times as long as it took: 2% of the
+time at most.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.$$;

@@ -5,9 +5,11 @@ create or replace function _queue_prune_kind(in_kind text, in_now bigint, in_max
 declare
     v_kind constant queue_kind := _queue_settings(in_kind);
     v_history_since constant bigint :=
-        case when v_kind.history_seconds = 0 then 9223372036854775807 else in_now - (v_kind.history_seconds * 1000000)::bigint end;
+        case when v_kind.history_seconds = 0 then 9223372036854775807
+            else in_now - (v_kind.history_seconds * 1000000)::bigint end;
     v_dedup_since constant bigint :=
-        case when v_kind.dedup_seconds = 0 then 9223372036854775807 else in_now - (v_kind.dedup_seconds * 1000000)::bigint end;
+        case when v_kind.dedup_seconds = 0 then 9223372036854775807
+            else in_now - (v_kind.dedup_seconds * 1000000)::bigint end;
     v_pruned bigint;
     v_rows bigint;
 begin
@@ -27,8 +29,8 @@ begin
 end $$;
 
 comment on function _queue_prune_kind(text, bigint, bigint) is
-$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the kind doesn't keep
-at all is past its time, whatever the clock says.
+$$Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first. What the
+kind doesn't keep at all is past its time, whatever the clock says.
 in_kind: the kind. in_now: the time of the call. in_max: how many at the most.
 Result: how many.
 Locks: the rows; what others have locked is left.$$;

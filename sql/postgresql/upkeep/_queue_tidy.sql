@@ -1,5 +1,6 @@
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
-create or replace function _queue_tidy(in_kind queue_kind, in_now bigint, in_max bigint) returns void language plpgsql as $$
+create or replace function _queue_tidy(in_kind queue_kind, in_now bigint,
+    in_max bigint) returns void language plpgsql as $$
 begin
     perform _queue_groups_due(in_now);
     if in_kind.filter_index then
@@ -15,5 +16,7 @@ begin
 end $$;
 
 comment on function _queue_tidy(queue_kind, bigint, bigint) is
-$$A little of what queue_prune and queue_reap do, in one of 20 calls of queue_reserve and queue_pop; of the counters in one of 2,000.
-in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such calls.$$;
+$$A little of what queue_prune and queue_reap do, in one of 20 calls of queue_reserve and queue_pop; of the counters in
+one of 2,000.
+in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such
+calls.$$;

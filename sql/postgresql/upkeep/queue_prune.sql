@@ -43,7 +43,8 @@ begin
     perform _queue_take_left(1000::bigint);
     for v_found in
         select f.fault, f.remedy
-        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.* from _queue_exposed(c.relnamespace) e) f
+        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*
+            from _queue_exposed(c.relnamespace) e) f
         where c.oid = 'delayed_queue'::regclass and f.fault is not null
     loop
         raise warning using message = v_found.fault, hint = v_found.remedy;

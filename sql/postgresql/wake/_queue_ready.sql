@@ -1,5 +1,6 @@
 -- calls: _queue_cursor_name, _queue_limited_until, _queue_ready_onward, _queue_shared_cursor, _queue_slot_ready
-create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean, out next_at bigint) language plpgsql as $$
+create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
+    out next_at bigint) language plpgsql as $$
 declare
     v_cursor queue_cursor;
     v_end bigint;
@@ -25,7 +26,8 @@ begin
     end if;
     if exists (select from queue_group_due) and exists ( -- a reserve looks whether all is done
         select from queue_group_due d join queue_group g on g.group_name between d.group_name and d.group_name
-        where in_kind in (g.then_kind, g.fail_kind) and d.writer is distinct from pg_current_xact_id_if_assigned()::text::bigint) then
+        where in_kind in (g.then_kind, g.fail_kind)
+            and d.writer is distinct from pg_current_xact_id_if_assigned()::text::bigint) then
         ready := true;
         return;
     end if;
@@ -34,13 +36,16 @@ begin
         v_cursor := _queue_shared_cursor(in_kind, in_now);
     end if;
     if v_cursor.took > 5000 then -- a look from the start is slow
-        select b.ready, least(b.next_at, v_slot) into ready, next_at from _queue_ready_onward(in_kind, in_now, v_cursor) b;
+        select b.ready, least(b.next_at, v_slot) into ready, next_at
+            from _queue_ready_onward(in_kind, in_now, v_cursor) b;
         return;
     end if;
     next_at := (
-        select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null order by d.p_kind, d.due_at limit 1);
+        select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at is not null
+            order by d.p_kind, d.due_at limit 1);
     ready := coalesce(next_at <= in_now, false) or (
-        select true from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
+        select true from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
+            and q.scheduled_at <= in_now
         order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) is not null;
     if ready then
         next_at := null;
@@ -55,6 +60,6 @@ end $$;
 comment on function _queue_ready(text, bigint) is
 $$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
-Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when the next delayed message
-falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from the start is slow it is what
-_queue_ready_onward answers, and at the limits what _queue_limited_until does.$$;
+Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when
+the next delayed message falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from
+the start is slow it is what _queue_ready_onward answers, and at the limits what _queue_limited_until does.$$;

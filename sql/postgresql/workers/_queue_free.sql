@@ -21,7 +21,8 @@ begin
         from (select k.p_kind from k union select n.name from jsonb_array_elements_text(in_kinds) n (name)) a,
             lateral (
                 select q.entry from delayed_queue q
-                where q.p_kind = a.p_kind and q.ready_at is not null and q.reserved_by = in_worker and q.scheduled_at > in_now
+                where q.p_kind = a.p_kind and q.ready_at is not null and q.reserved_by = in_worker
+                    and q.scheduled_at > in_now
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) l
         limit in_max);
     v_entries := array(
@@ -57,6 +58,7 @@ end $$;
 
 comment on function _queue_free(text, jsonb, bigint, integer) is
 $$Frees what a worker holds: see queue_reap.
-in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call. in_max: how many.
+in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call.
+in_max: how many.
 Result: how many were freed. Who holds a message isn't indexed, so that a reserve stays cheap: the ready lines are read.
 Locks: the messages, in the order of their entries; what others have locked is left out.$$;

@@ -1,4 +1,5 @@
-create or replace function _queue_is_alive(in_session_lock integer, in_session_id integer, in_until bigint, in_now bigint)
+create or replace function _queue_is_alive(in_session_lock integer, in_session_id integer, in_until bigint,
+    in_now bigint)
     returns boolean language sql volatile
     return case
         when in_session_lock is null then in_until > in_now
@@ -12,7 +13,8 @@ create or replace function _queue_is_alive(in_session_lock integer, in_session_i
 
 comment on function _queue_is_alive(integer, integer, bigint, bigint) is
 $$Whether a registered worker is alive.
-in_session_lock: the advisory lock that its session holds, NULL: it is alive by its heartbeat. in_session_id: the process of that session: a
-session can't see its own lock by trying to take it. in_until: when its heartbeat is too old. in_now: the time of the call.
+in_session_lock: the advisory lock that its session holds, NULL: it is alive by its heartbeat. in_session_id: the
+process of that session: a session can't see its own lock by trying to take it. in_until: when its heartbeat is too old.
+in_now: the time of the call.
 Result: true or false.
 Locks: a shared advisory lock, for an instant; it never waits.$$;

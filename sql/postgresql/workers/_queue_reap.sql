@@ -12,7 +12,8 @@ begin
         select o.worker from queue_worker o where o.server_run not in (0, v_run) for update skip locked));
     for v_worker in
         select w.worker, w.kinds from queue_worker w
-        where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)
+        where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
+            in_now)
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
@@ -25,7 +26,8 @@ begin
 end $$;
 
 comment on function _queue_reap(bigint) is
-$$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last heartbeat is of another
-run of it, another node's included, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
+$$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last
+heartbeat is of another run of it, another node's included, is judged by its heartbeat from now on, with all of its
+timeout; once, until it beats again.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;

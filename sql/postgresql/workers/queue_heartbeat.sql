@@ -1,8 +1,8 @@
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
 --     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
-create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text, out alive boolean,
-    out started_at bigint, out heartbeat_at bigint, out expires_at bigint, out reaps boolean)
+create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text,
+    out alive boolean, out started_at bigint, out heartbeat_at bigint, out expires_at bigint, out reaps boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan set jit = off as $$
 declare
@@ -15,7 +15,8 @@ declare
     v_alive boolean;
 begin
     perform _queue_check_key(in_worker, 'worker');
-    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[], 'options');
+    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[],
+        'options');
     v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1::numeric, 86400::numeric);
     if jsonb_typeof(in_options -> 'kinds') <> 'null' then
         v_new.kinds := to_jsonb(_queue_check_kinds(in_options -> 'kinds'));
@@ -48,14 +49,15 @@ begin
         reaps := false;
         return;
     end if;
-    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep, server_run)
+    insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
+        session_id, upkeep, server_run)
     values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
         v_new.session_id, v_new.upkeep, v_run)
     on conflict on constraint queue_worker_pkey do update
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
-        timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds else w.timeout_seconds end,
-        started_at = case when v_alive then w.started_at else excluded.started_at end,
+        timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds
+        else w.timeout_seconds end, started_at = case when v_alive then w.started_at else excluded.started_at end,
         upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end,
         heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
     returning w.* into v_new;
@@ -63,7 +65,8 @@ begin
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
     reaps := v_new.upkeep and (select count(*) < 2 from queue_worker w
         where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
-            and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now));
+            and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
+                v_now));
 end $$;
 
 comment on function queue_heartbeat(text, jsonb) is

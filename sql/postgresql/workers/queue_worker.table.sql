@@ -1,5 +1,6 @@
--- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to the
--- timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat alone.
+-- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to
+-- the timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat
+-- alone.
 create table queue_worker (
     worker          text collate "C" constraint queue_worker_pkey primary key,      -- serves: queue_heartbeat
     kinds           jsonb,

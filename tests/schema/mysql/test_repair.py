@@ -125,10 +125,10 @@ def test_rights_are_what_the_release_gives(innodb_url: str):
 
 
 def manifest(connection: pymysql.Connection[Any], *names: str) -> None:
-    """Install as the client does."""
+    """Install what the manifests name."""
     for name in names:
         text = (LIVE / name).read_text(encoding="utf-8")
-        text = freeze_mysql.SOURCE.sub(lambda found: (LIVE / found[1]).read_text(encoding="utf-8"), text)
+        text = freeze_mysql.SOURCE.sub(lambda found: freeze_mysql.read(LIVE / found[1]), text)
         run_all(connection, text)
 
 
