@@ -88,11 +88,11 @@ def measures() -> dict[str, tuple[int, int]]:
     frozen = (LIVE.parent / "migrations" / "frozen").glob("*/*.sql")
     return {
         "routines on PostgreSQL": (len(files(postgresql, "routine")), 229),
-        "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 261),
-        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 16040),
+        "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 251),
+        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15970),
         f"lines over {WIDTH} wide": (sum(map(_wide, LIVE.rglob("*.sql"))), 0),
-        "routines without a twin": (len(names[0] ^ names[1]), 120),
-        "lines frozen": (_lines(frozen), 18230),
+        "routines without a twin": (len(names[0] ^ names[1]), 110),
+        "lines frozen": (_lines(frozen), 18160),
     }
 
 

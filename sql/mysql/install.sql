@@ -101,7 +101,6 @@ source arrive/_queue_put.sql
 source arrive/_queue_pushed.sql
 source arrive/_queue_push.sql
 source arrive/_queue_lock_keys.sql
-source arrive/_queue_push_many.sql
 source arrive/_queue_push_plain.sql
 source arrive/_queue_push_each.sql
 source arrive/_queue_put_new.sql
@@ -128,7 +127,6 @@ source deliver/queue_reserve.sql
 source deliver/queue_pop.sql
 source deliver/queue_extend.sql
 source deliver/queue_extend_many.sql
-source deliver/_queue_next.sql
 source deliver/_queue_reserved.sql
 source deliver/queue_next.sql
 
@@ -175,7 +173,6 @@ source end/queue_redrive.sql
 
 -- history
 source history/_queue_is_remembered.sql
-source history/_queue_replay.sql
 source history/queue_replay.sql
 
 -- turns
@@ -204,7 +201,6 @@ source turns/_queue_slot_promised_one.sql
 source turns/_queue_slot_take.sql
 source turns/_queue_take_slotted.sql
 source turns/_queue_extend_slotted.sql
-source turns/_queue_semaphore.sql
 source turns/queue_semaphore.sql
 
 -- limits
@@ -228,7 +224,6 @@ source groups/_queue_members_dead.sql
 source groups/_queue_enrol.sql
 source groups/_queue_group_options.sql
 source groups/_queue_prune_groups.sql
-source groups/_queue_group.sql
 source groups/queue_group.sql
 
 -- topics
@@ -248,7 +243,6 @@ source schedules/_queue_zone_change.sql
 source schedules/_queue_next_local.sql
 source schedules/_queue_next_tick.sql
 source schedules/_queue_last_tick.sql
-source schedules/_queue_recur.sql
 source schedules/_queue_tick.sql
 source schedules/queue_schedule.sql
 source schedules/queue_unschedule.sql
@@ -306,8 +300,6 @@ source staging/_queue_batch_done.sql
 source staging/_queue_stream_held.sql
 source staging/_queue_stream_trim.sql
 source staging/_queue_stream_fail.sql
-source staging/_queue_stream_reserve.sql
-source staging/_queue_stream_commit.sql
 source staging/queue_stage_begin.sql
 source staging/queue_stage_publish.sql
 source staging/queue_stage_abort.sql
@@ -321,7 +313,6 @@ source staging/queue_stream_commit.sql
 source staging/queue_stream_forget.sql
 
 -- workers
-source workers/_queue_heartbeat.sql
 source workers/_queue_free.sql
 source workers/_queue_free_one.sql
 source workers/_queue_server_run.sql
@@ -349,7 +340,6 @@ source upkeep/_queue_fold_counts.sql
 source upkeep/_queue_prune_kind.sql
 source upkeep/_queue_prune_by_the_way.sql
 source upkeep/_queue_tidy.sql
-source upkeep/_queue_prune.sql
 source upkeep/queue_prune.sql
 
 -- views

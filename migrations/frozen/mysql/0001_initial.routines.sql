@@ -551,7 +551,8 @@ drop procedure if exists _queue_commit;
 --;
 create procedure _queue_commit(in in_own boolean)
     comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
-in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.'
+in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.
+differs: only here, see _queue_begin.'
 begin
     if @pyqueue_slot_names is not null then
         call _queue_slot_end();
@@ -567,7 +568,8 @@ drop procedure if exists _queue_undo;
 create procedure _queue_undo(in in_own boolean)
     comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that
 calls it raises the error again.
-in_own: see _queue_begin; NULL: it failed before.'
+in_own: see _queue_begin; NULL: it failed before.
+differs: only here, see _queue_begin.'
 begin
     -- after a deadlock there is no savepoint any more: the server has undone the whole transaction
     declare continue handler for 1305 begin end;
@@ -622,7 +624,8 @@ made again, since all of it has been undone; in the caller''s the caller has to 
 innodb_snapshot_isolation on, the default from 11.6 on, and a row has changed that a statement waited for (1020): that
 undoes the transaction just the same.
 in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
-Errors: the server''s 1213, where it can''t be made again.'
+Errors: the server''s 1213, where it can''t be made again.
+differs: only here, see _queue_begin.'
 begin
     call _queue_undo(in_own);
     set out_tries = out_tries + 1;
@@ -1009,7 +1012,8 @@ drop procedure if exists _queue_check_messages;
 create procedure _queue_check_messages(in in_messages longtext character set utf8mb4)
     comment 'Refuses what can''t be messages.
 in_messages: those of queue_push_many.
-Errors: PQ003 for what is no JSON, PQ001 for what is no array.'
+Errors: PQ003 for what is no JSON, PQ001 for what is no array.
+differs: PostgreSQL has read the JSON before the call.'
 begin
     call _queue_check_json(in_messages, 'PQ003', 'messages');
     if json_type(in_messages) <> 'ARRAY' then
@@ -1302,58 +1306,6 @@ begin
     close c;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_messages, _queue_fail, _queue_index_keys, _queue_log_batch,
---     _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
-drop procedure if exists _queue_push_many;
---;
-create procedure _queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii,
-    out out_made longtext character set ascii)
-    comment 'queue_push_many without its transaction.
-in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many.
-out_outcomes: a letter a message, in their order: c for created, i for ignored, r for replaced, h for held. out_made: 36
-characters a message, the key that was made where it came without; NULL where none was.'
-begin
-    declare v_now, v_at bigint;
-    declare v_keeps, v_draining, v_filter, v_logs boolean default false;
-    declare v_headers longtext character set utf8mb4;
-    declare v_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 95, 'kind');
-    if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
-        set in_messages = '[]';
-    end if;
-    call _queue_check_messages(in_messages);
-    call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate);
-    select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-        or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
-    into v_keeps, v_draining, v_filter, v_logs
-    from queue_kind k where k.p_kind = in_kind;
-    if v_draining then
-        call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
-    end if;
-    set out_outcomes = null, out_made = null;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
-        and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
-        and json_depth(in_messages) <= 33 then
-        call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            out_outcomes);
-    end if;
-    if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, v_now, out_outcomes, out_made);
-        if v_filter then
-            call _queue_index_keys(in_kind, in_messages, out_outcomes, out_made);
-        end if;
-    end if;
-    if v_logs then
-        call _queue_log_batch(in_kind, in_messages, in_options, out_outcomes, out_made, v_now);
-    end if;
-end;
---;
 -- calls: _queue_epoch
 -- changes: delayed_queue
 drop procedure if exists _queue_push_plain;
@@ -1367,7 +1319,7 @@ A payload must be small beside sort_buffer_size: MySQL sorts it with its key, an
 in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
 columns, the same for all.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
-else, which is left to _queue_push_many.
+else, which is left to _queue_push_each.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
@@ -1425,7 +1377,9 @@ create procedure _queue_push_each(in in_kind text character set utf8mb4 collate 
     out out_made longtext character set ascii)
     comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now:
-the time of the call. out_outcomes, out_made: those of _queue_push_many.
+the time of the call. out_outcomes: a letter a message, in their order: c for created, i for
+ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it came without;
+NULL where none was.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
@@ -1633,7 +1587,8 @@ begin
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_push_many
+-- calls: _queue_check_kind, _queue_check_messages, _queue_fail, _queue_index_keys, _queue_log_batch,
+--     _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
 drop procedure if exists queue_push_many;
 --;
 create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
@@ -1656,7 +1611,45 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_push_many(in_kind, in_messages, in_options, v_outcomes, v_made);
+            declare v_now, v_at bigint;
+            declare v_keeps, v_draining, v_filter, v_logs boolean default false;
+            declare v_headers longtext character set utf8mb4;
+            declare v_priority smallint;
+            declare v_attempts, v_max_attempts int;
+            declare v_on_duplicate varchar(20) character set utf8mb4;
+            declare continue handler for not found begin end;
+            set v_outcomes = null, v_made = null;
+            call queue_now(v_now);
+            call _queue_check_kind(in_kind, 95, 'kind');
+            if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
+                set in_messages = '[]';
+            end if;
+            call _queue_check_messages(in_messages);
+            call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                v_on_duplicate);
+            select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
+                or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
+            into v_keeps, v_draining, v_filter, v_logs
+            from queue_kind k where k.p_kind = in_kind;
+            if v_draining then
+                call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
+            end if;
+            set v_outcomes = null, v_made = null;
+            if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
+                and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
+                and json_depth(in_messages) <= 33 then
+                call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                    v_outcomes);
+            end if;
+            if v_outcomes is null then
+                call _queue_push_each(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
+                if v_filter then
+                    call _queue_index_keys(in_kind, in_messages, v_outcomes, v_made);
+                end if;
+            end if;
+            if v_logs then
+                call _queue_log_batch(in_kind, in_messages, in_options, v_outcomes, v_made, v_now);
+            end if;
         end;
         call _queue_commit(v_own);
         leave again;
@@ -1954,7 +1947,8 @@ create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in
     comment 'Begins a delivery of each of some messages.
 in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now:
 the time of the call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are
-made of: of one message the first 32, of several a hash of all with the entry.'
+made of: of one message the first 32, of several a hash of all with the entry.
+differs: on PostgreSQL it is a part of _queue_deliver.'
 begin
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if in_number = 1 then -- the most frequent call, without a set
@@ -1979,7 +1973,8 @@ drop procedure if exists _queue_pop_end;
 create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4,
     in in_now bigint)
     comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
-in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
+in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.
+differs: on PostgreSQL a pop removes and answers in one statement.'
 begin
     declare v_entry bigint;
     declare v_lines longtext character set utf8mb4;
@@ -2036,7 +2031,8 @@ create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /
     in in_options longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
     comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
 in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the
-messages, a JSON array of their entries.'
+messages, a JSON array of their entries.
+differs: on PostgreSQL a pop removes and answers in one statement.'
 begin
     declare v_looked bigint;
     declare v_most, v_number, v_expired int;
@@ -2191,7 +2187,8 @@ create procedure _queue_reserve_many(in in_kind text character set utf8mb4 colla
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
 ends.
 in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
-Result and locks: those of queue_reserve.'
+Result and locks: those of queue_reserve.
+differs: on PostgreSQL it is a part of queue_reserve.'
 begin
     declare v_now, v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
@@ -2274,7 +2271,8 @@ create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate
 out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older
 marks). in_first: the first place that was given to what has just come due; NULL: nothing has. out_new: whether a
 priority was found that has no lane.
-The other parameters, the result and the locks are those of _queue_scan.'
+The other parameters, the result and the locks are those of _queue_scan.
+differs: on PostgreSQL _queue_scan reads all lanes in one statement.'
 begin
     declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
     declare v_between boolean default true;
@@ -2590,58 +2588,6 @@ begin
     order by r.place;
 end;
 --;
--- calls: _queue_ack, _queue_ack_many, _queue_check_options, _queue_fail, _queue_reserve, _queue_slot_end, _queue_text
--- changes: queue_count
-drop procedure if exists _queue_next;
---;
-create procedure _queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_entry bigint, out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'queue_next without its transaction.
-in_receipts, in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_next. out_entry,
-out_entries, out_seed: see _queue_reserve.'
-begin
-    declare v_options, v_lost, v_names longtext character set utf8mb4;
-    declare v_outcomes longtext character set ascii;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_number int default 0;
-    if in_options is not null then
-        call _queue_check_options(in_options, 'timeout_seconds,where,lost', 'options');
-        call _queue_text(in_options, 'lost', v_lost);
-        if v_lost <> 'error' then
-            call _queue_fail('PQ002', 'lost', v_lost, 'must be error');
-        end if;
-        set v_options = if(json_type(in_options) = 'OBJECT', json_remove(in_options, '$.lost'), null);
-        if json_length(v_options) = 0 then
-            set v_options = null;
-        end if;
-    end if;
-    if in_receipts collate utf8mb4_bin regexp '^\\["[0-9]{1,18}-[0-9a-f]{32}"\\]\\z' then -- most calls
-        call _queue_ack(substr(in_receipts, 3, char_length(in_receipts) - 4), null, v_outcome);
-        set v_number = v_outcome = 'lost', v_outcomes = if(v_number, 'l', 'a');
-    elseif in_receipts is not null then
-        call _queue_ack_many(in_receipts, null, v_outcomes);
-        set v_number = length(v_outcomes) - length(replace(v_outcomes, 'l', ''));
-    end if;
-    if v_number > 0 and v_lost is not null then
-        select group_concat(l.receipt order by l.place separator ', ') into v_names
-        from (
-            select r.place, r.receipt
-            from json_table(in_receipts, '$[*]'
-                columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-            where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
-        call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
-    end if;
-    if @pyqueue_slot_names is not null then
-        call _queue_slot_end();
-        set @pyqueue_slot_held = true; -- to wait for others now could be a deadlock
-    end if;
-    call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, out_entry, out_entries, out_seed);
-    if v_number > 0 then
-        insert into queue_count (id, p_kind, lost) values (uuid_short(), in_kind, v_number);
-    end if;
-end;
---;
 drop procedure if exists _queue_reserved;
 --;
 create procedure _queue_reserved(in in_entry bigint, in in_entries longtext character set utf8mb4,
@@ -2668,7 +2614,9 @@ begin
     end if;
 end;
 --;
--- calls: _queue_next, _queue_reserved
+-- calls: _queue_ack, _queue_ack_many, _queue_check_options, _queue_fail, _queue_reserve, _queue_reserved,
+--     _queue_slot_end, _queue_text
+-- changes: queue_count
 drop procedure if exists queue_next;
 --;
 create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -2701,7 +2649,46 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_next(in_receipts, in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
+            declare v_options, v_lost, v_names longtext character set utf8mb4;
+            declare v_outcomes longtext character set ascii;
+            declare v_outcome varchar(10) character set utf8mb4;
+            declare v_number int default 0;
+            set v_entry = null, v_entries = null, v_seed = null;
+            if in_options is not null then
+                call _queue_check_options(in_options, 'timeout_seconds,where,lost', 'options');
+                call _queue_text(in_options, 'lost', v_lost);
+                if v_lost <> 'error' then
+                    call _queue_fail('PQ002', 'lost', v_lost, 'must be error');
+                end if;
+                set v_options = if(json_type(in_options) = 'OBJECT', json_remove(in_options, '$.lost'), null);
+                if json_length(v_options) = 0 then
+                    set v_options = null;
+                end if;
+            end if;
+            if in_receipts collate utf8mb4_bin regexp '^\\["[0-9]{1,18}-[0-9a-f]{32}"\\]\\z' then -- most calls
+                call _queue_ack(substr(in_receipts, 3, char_length(in_receipts) - 4), null, v_outcome);
+                set v_number = v_outcome = 'lost', v_outcomes = if(v_number, 'l', 'a');
+            elseif in_receipts is not null then
+                call _queue_ack_many(in_receipts, null, v_outcomes);
+                set v_number = length(v_outcomes) - length(replace(v_outcomes, 'l', ''));
+            end if;
+            if v_number > 0 and v_lost is not null then
+                select group_concat(l.receipt order by l.place separator ', ') into v_names
+                from (
+                    select r.place, r.receipt
+                    from json_table(in_receipts, '$[*]'
+                        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                    where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
+                call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
+            end if;
+            if @pyqueue_slot_names is not null then
+                call _queue_slot_end();
+                set @pyqueue_slot_held = true; -- to wait for others now could be a deadlock
+            end if;
+            call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);
+            if v_number > 0 then
+                insert into queue_count (id, p_kind, lost) values (uuid_short(), in_kind, v_number);
+            end if;
         end;
         call _queue_commit(v_own);
         leave again;
@@ -3614,7 +3601,8 @@ drop procedure if exists _queue_ack;
 create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
     out out_outcome varchar(10) character set utf8mb4)
     comment 'queue_ack without its transaction, for whom may have none of its own.
-in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.'
+in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.
+differs: on PostgreSQL queue_ack is called itself: a function needs no transaction of its own.'
 begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
@@ -3667,7 +3655,8 @@ create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
 in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a
-for acked, m for moved, d for duplicate, l for lost.'
+for acked, m for moved, d for duplicate, l for lost.
+differs: on PostgreSQL queue_ack_many is called itself: a function needs no transaction of its own.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
@@ -4373,84 +4362,6 @@ end;
 -- calls: _queue_check_kind, _queue_check_options, _queue_epoch, _queue_fail, _queue_index_all, _queue_instant,
 --     _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
-drop procedure if exists _queue_replay;
---;
-create procedure _queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4,
-    out out_went bigint, out out_looked bigint)
-    comment 'queue_replay without its transaction.
-in_kind, in_filter, the errors and the locks: those of queue_replay. out_went: how many went. out_looked: of how many.
-differs: on PostgreSQL it is queue_replay itself.'
-begin
-    declare v_shift, v_now, v_from, v_to, v_limit bigint;
-    declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_list longtext character set utf8mb4;
-    declare v_draining, v_filter, v_logs boolean;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
-    call _queue_text(in_filter, 'outcome', v_outcome);
-    call _queue_text(in_filter, 'p_key', v_key);
-    call _queue_instant(in_filter, 'from', v_from);
-    call _queue_instant(in_filter, 'to', v_to);
-    call _queue_integer(in_filter, 'limit', 1, 10000, v_limit);
-    call _queue_text(in_filter, 'to_kind', v_to_kind);
-    set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
-        v_to = coalesce(v_to, 9223372036854775807);
-    call _queue_check_kind(v_to_kind, 100, 'to_kind');
-    if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
-        call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
-    end if;
-    select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k
-        where k.p_kind = v_to_kind;
-    if v_draining then
-        call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
-    end if;
-    call _queue_epoch(v_shift);
-    -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
-    from (
-        select n.entry, n.finished_at, n.old
-        from (
-            select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
-            from (
-                (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
-                    where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to
-                        and h.outcome = coalesce(v_outcome, h.outcome)
-                    order by h.finished_at, h.entry limit v_limit)
-                union all
-                (select h.p_key, h.finished_at, h.entry from queue_history h force index (queue_history_key)
-                    where h.p_kind = in_kind and h.p_key = v_key and h.finished_at >= v_from and h.finished_at < v_to
-                        and h.outcome = coalesce(v_outcome, h.outcome)
-                    order by h.finished_at, h.entry limit v_limit)) d
-            limit 1000000000) n
-        order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
-    set out_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
-    insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-        scheduled_at_initially, created_at, ready_rank, ready_at)
-    select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
-        -h.priority, v_now
-    from json_table(v_list, '$[*]'
-        columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
-        straight_join queue_history h force index (primary)
-            on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
-        left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
-    where q.entry is null or @pyqueue_own is not true
-    on duplicate key update entry = delayed_queue.entry;
-    select count(*) into out_went
-    from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-    set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
-    if v_filter then
-        call _queue_index_all(v_list);
-    end if;
-    if v_logs then
-        call _queue_log_entries(v_list, v_now);
-    end if;
-end;
---;
--- calls: _queue_replay
 drop procedure if exists queue_replay;
 --;
 create procedure queue_replay(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_filter longtext character set utf8mb4)
@@ -4476,7 +4387,75 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_replay(in_kind, in_filter, v_went, v_looked);
+            declare v_shift, v_now, v_from, v_to, v_limit bigint;
+            declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+            declare v_list longtext character set utf8mb4;
+            declare v_draining, v_filter, v_logs boolean;
+            declare continue handler for not found begin end;
+            set v_went = null, v_looked = null;
+            call queue_now(v_now);
+            call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
+            call _queue_text(in_filter, 'outcome', v_outcome);
+            call _queue_text(in_filter, 'p_key', v_key);
+            call _queue_instant(in_filter, 'from', v_from);
+            call _queue_instant(in_filter, 'to', v_to);
+            call _queue_integer(in_filter, 'limit', 1, 10000, v_limit);
+            call _queue_text(in_filter, 'to_kind', v_to_kind);
+            set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
+                v_to = coalesce(v_to, 9223372036854775807);
+            call _queue_check_kind(v_to_kind, 100, 'to_kind');
+            if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
+                call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
+            end if;
+            select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k
+                where k.p_kind = v_to_kind;
+            if v_draining then
+                call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
+            end if;
+            call _queue_epoch(v_shift);
+            -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
+            from (
+                select n.entry, n.finished_at, n.old
+                from (
+                    select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
+                    from (
+                        (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
+                            where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to
+                                and h.outcome = coalesce(v_outcome, h.outcome)
+                            order by h.finished_at, h.entry limit v_limit)
+                        union all
+                        (select h.p_key, h.finished_at, h.entry from queue_history h force index (queue_history_key)
+                            where h.p_kind = in_kind and h.p_key = v_key and h.finished_at >= v_from
+                                and h.finished_at < v_to
+                                and h.outcome = coalesce(v_outcome, h.outcome)
+                            order by h.finished_at, h.entry limit v_limit)) d
+                    limit 1000000000) n
+                order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
+            set v_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
+            insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+                scheduled_at_initially, created_at, ready_rank, ready_at)
+            select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
+                -h.priority, v_now
+            from json_table(v_list, '$[*]'
+                columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
+                straight_join queue_history h force index (primary)
+                    on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
+                left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
+            where q.entry is null or @pyqueue_own is not true
+            on duplicate key update entry = delayed_queue.entry;
+            select count(*) into v_went
+            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
+            if v_filter then
+                call _queue_index_all(v_list);
+            end if;
+            if v_logs then
+                call _queue_log_entries(v_list, v_now);
+            end if;
         end;
         call _queue_commit(v_own);
         leave again;
@@ -5592,56 +5571,8 @@ begin
     close c;
 end;
 --;
--- calls: _queue_check_kind, _queue_fail, _queue_slot_lock, _queue_slot_settle, queue_now, queue_semaphore
+-- calls: _queue_check_kind, _queue_fail, _queue_slot_lock, _queue_slot_settle, queue_now
 -- changes: queue_semaphore, queue_semaphore_slot
-drop procedure if exists _queue_semaphore;
---;
-create procedure _queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
-    comment 'queue_semaphore without its transaction and its result.
-in_name, in_capacity, the errors and the locks: those of queue_semaphore.
-differs: on PostgreSQL it is a part of queue_semaphore.'
-begin
-    declare v_now bigint;
-    declare v_locked, v_over longtext character set utf8mb4;
-    declare v_more bigint;
-    call queue_now(v_now);
-    call _queue_check_kind(in_name, 100, 'name');
-    if in_capacity not between 0 and 1000000 then
-        call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
-    end if;
-    call _queue_slot_lock(json_array(in_name), true, v_locked);
-    if in_capacity is null then
-        delete s from queue_semaphore s where s.name = in_name;
-        delete h from queue_semaphore_slot h where h.name = in_name;
-    else
-        if not exists (select 1 from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
-            insert into queue_semaphore_slot (entry, name, until)
-            select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
-                and q.reserved_at is not null
-                and q.scheduled_at > v_now;
-        end if;
-        insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
-            on duplicate key update capacity = in_capacity;
-        -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for any
-        -- more is taken back
-        select count(*) - in_capacity into v_more from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-        where h.name = in_name lock in share mode;
-        if v_more > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(l.entry) into v_over
-            from (
-                select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
-                where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
-        end if;
-    end if;
-    call _queue_slot_settle(null, json_array(in_name), false, v_now);
-end;
---;
--- calls: _queue_semaphore
 drop procedure if exists queue_semaphore;
 --;
 create procedure queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
@@ -5668,7 +5599,48 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_semaphore(in_name, in_capacity);
+            declare v_now bigint;
+            declare v_locked, v_over longtext character set utf8mb4;
+            declare v_more bigint;
+            call queue_now(v_now);
+            call _queue_check_kind(in_name, 100, 'name');
+            if in_capacity not between 0 and 1000000 then
+                call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
+            end if;
+            call _queue_slot_lock(json_array(in_name), true, v_locked);
+            if in_capacity is null then
+                delete s from queue_semaphore s where s.name = in_name;
+                delete h from queue_semaphore_slot h where h.name = in_name;
+            else
+                -- made again: who holds has a slot
+                if not exists (select 1 from queue_semaphore s where s.name = in_name) then
+                    insert into queue_semaphore_slot (entry, name, until)
+                    select q.entry, in_name, q.scheduled_at from delayed_queue q
+                    where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
+                        and q.reserved_at is not null
+                        and q.scheduled_at > v_now;
+                end if;
+                insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
+                    on duplicate key update capacity = in_capacity;
+                -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for
+                -- any
+                -- more is taken back
+                select count(*) - in_capacity into v_more
+                    from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                where h.name = in_name lock in share mode;
+                if v_more > 0 then
+                    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                    select json_arrayagg(l.entry) into v_over
+                    from (
+                        select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                        where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
+                    /*M!100600 set statement sql_safe_updates = 0 for */
+                    delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
+                        straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+                            and h.name = in_name;
+                end if;
+            end if;
+            call _queue_slot_settle(null, json_array(in_name), false, v_now);
         end;
         call _queue_commit(v_own);
         leave again;
@@ -6480,69 +6452,8 @@ begin
 end;
 --;
 -- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
---     queue_group, queue_now
+--     queue_now
 -- changes: queue_group, queue_group_slot
-drop procedure if exists _queue_group;
---;
-create procedure _queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
-    comment 'queue_group without its transaction and its result.
-in_group, in_then_kind, in_then_payload, in_options, the errors and the locks: those of queue_group.
-differs: on PostgreSQL it is a part of queue_group.'
-begin
-    declare v_now, v_new, v_expected, v_priority, v_finished_at bigint;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_delay, v_keep decimal(30,6);
-    declare v_close boolean;
-    declare v_dead longtext character set utf8mb4;
-    declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_group, 100, 'group');
-    call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead, v_fail_kind,
-        v_key, v_priority, v_delay, v_keep);
-    if in_then_kind is not null then
-        insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
-            closed, keep_seconds, created_at)
-        values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
-        on duplicate key update group_name = queue_group.group_name;
-    end if;
-    select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
-        where g.group_name = in_group for update;
-    if v_found is null then
-        call _queue_check_kind(in_then_kind, 95, 'then_kind');
-    elseif v_finished_at is null then
-        select count(*) = 0 into v_new from queue_group_slot s where s.group_name = in_group;
-        if v_new then
-            insert into queue_group_slot (group_name, slot)
-            select in_group, a.n * 8 + b.n
-            from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
-                join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
-            order by 2;
-        end if;
-        update queue_group g
-        set g.then_kind = coalesce(in_then_kind, g.then_kind),
-            g.then_payload = coalesce(in_then_payload, g.then_payload), g.then_key = coalesce(v_key, g.then_key),
-            g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
-            g.then_delay = coalesce(v_delay * 1000000, g.then_delay), g.fail_kind = coalesce(v_fail_kind, g.fail_kind),
-            g.expected = coalesce(v_expected, g.expected), g.closed = g.closed
-            or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
-        where g.group_name = in_group;
-        if v_on_dead <> 'wait' then -- of those that have died, too
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(m.member) into v_dead
-            from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
-            where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
-            if v_dead is not null then
-                call _queue_members_end(v_dead, 'dead', null, v_now);
-            end if;
-        end if;
-        call _queue_group_note(in_group);
-        call _queue_group_check(in_group, v_now);
-    end if;
-end;
---;
--- calls: _queue_group
 drop procedure if exists queue_group;
 --;
 create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -6590,7 +6501,57 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_group(in_group, in_then_kind, in_then_payload, in_options);
+            declare v_now, v_new, v_expected, v_priority, v_finished_at bigint;
+            declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+            declare v_delay, v_keep decimal(30,6);
+            declare v_close boolean;
+            declare v_dead longtext character set utf8mb4;
+            declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+            declare continue handler for not found begin end;
+            call queue_now(v_now);
+            call _queue_check_kind(in_group, 100, 'group');
+            call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead,
+                v_fail_kind, v_key, v_priority, v_delay, v_keep);
+            if in_then_kind is not null then
+                insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
+                    closed, keep_seconds, created_at)
+                values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
+                on duplicate key update group_name = queue_group.group_name;
+            end if;
+            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
+                where g.group_name = in_group for update;
+            if v_found is null then
+                call _queue_check_kind(in_then_kind, 95, 'then_kind');
+            elseif v_finished_at is null then
+                select count(*) = 0 into v_new from queue_group_slot s where s.group_name = in_group;
+                if v_new then
+                    insert into queue_group_slot (group_name, slot)
+                    select in_group, a.n * 8 + b.n
+                    from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
+                        join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
+                    order by 2;
+                end if;
+                update queue_group g
+                set g.then_kind = coalesce(in_then_kind, g.then_kind),
+                    g.then_payload = coalesce(in_then_payload, g.then_payload), g.then_key = coalesce(v_key, g.then_key),
+                    g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
+                    g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
+                    g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
+                    g.closed = g.closed
+                    or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
+                where g.group_name = in_group;
+                if v_on_dead <> 'wait' then -- of those that have died, too
+                    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                    select json_arrayagg(m.member) into v_dead
+                    from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
+                    where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
+                    if v_dead is not null then
+                        call _queue_members_end(v_dead, 'dead', null, v_now);
+                    end if;
+                end if;
+                call _queue_group_note(in_group);
+                call _queue_group_check(in_group, v_now);
+            end if;
             select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
         end;
         call _queue_commit(v_own);
@@ -7208,77 +7169,6 @@ begin
     end while;
 end;
 --;
--- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
--- changes: queue_recurring
-drop procedure if exists _queue_recur;
---;
-create procedure _queue_recur(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, out out_next_at bigint)
-    comment 'queue_schedule without its transaction.
-in_name, in_kind, in_payload, in_options, the errors and the locks: those of queue_schedule. out_next_at: when it is due
-first.
-differs: on PostgreSQL it is queue_schedule itself.'
-begin
-    declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at, v_due bigint;
-    declare v_zone_seconds, v_attempts, v_max_attempts int;
-    declare v_priority smallint;
-    declare v_either, v_paused boolean;
-    declare v_zone varchar(64) character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
-    declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    call _queue_check_kind(in_name, 100, 'name');
-    call _queue_check_kind(in_kind, 95, 'kind');
-    set in_payload = coalesce(in_payload, 'null');
-    call _queue_check_payload(in_payload, 'payload');
-    call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
-        'delay_seconds,priority,headers,max_attempts'), 'options');
-    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
-    if v_shape is not null then
-        call _queue_check_fit(v_shape, in_payload, 'payload');
-    end if;
-    call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_either,
-        v_zone, v_zone_seconds);
-    set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up',
-        '$.until', '$.paused');
-    call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts, v_on_duplicate);
-    call _queue_text(in_options, 'catch_up', v_catch_up);
-    if v_catch_up not in ('all', 'last', 'skip') then
-        call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');
-    end if;
-    call _queue_instant(in_options, 'until', v_until);
-    call _queue_boolean(in_options, 'paused', v_paused);
-    -- due, and not made yet
-    select r.next_at into v_due from queue_recurring r
-    where r.name = in_name and not r.paused and r.next_at <= v_now and r.every <=> v_every and r.seconds <=> v_seconds
-        and r.minutes <=> v_minutes and r.hours <=> v_hours and r.days <=> v_days and r.months <=> v_months
-        and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone
-            and r.zone_seconds <=> v_zone_seconds
-    for update;
-    insert into queue_recurring (name, p_kind, payload, push_options, rule, catch_up, paused)
-    values (in_name, in_kind, in_payload, v_push, v_rule, coalesce(v_catch_up, 'last'), false)
-    on duplicate key update name = in_name;
-    update queue_recurring r
-    set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every,
-        r.seconds = v_seconds, r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months,
-        r.weekdays = v_weekdays, r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds,
-        r.catch_up = coalesce(v_catch_up, 'last'), r.until_at = v_until, r.paused = coalesce(v_paused, false),
-        r.next_at = null
-    where r.name = in_name;
-    set out_next_at = if(v_due > v_until, null, v_due);
-    if v_due is null then
-        call _queue_next_tick(in_name, v_now, out_next_at);
-    end if;
-    if out_next_at is null and v_until is null then
-        call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')),
-            'must be a time that comes');
-    end if;
-    update queue_recurring r set r.next_at = out_next_at where r.name = in_name;
-end;
---;
 -- calls: _queue_index, _queue_last_tick, _queue_log_put, _queue_next_tick, _queue_push_options, _queue_put
 -- changes: queue_recurring
 drop procedure if exists _queue_tick;
@@ -7325,7 +7215,9 @@ begin
     update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = in_name;
 end;
 --;
--- calls: _queue_recur
+-- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
+--     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
+-- changes: queue_recurring
 drop procedure if exists queue_schedule;
 --;
 create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -7364,7 +7256,67 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_recur(in_name, in_kind, in_payload, in_options, v_next_at);
+            declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at,
+                v_due bigint;
+            declare v_zone_seconds, v_attempts, v_max_attempts int;
+            declare v_priority smallint;
+            declare v_either, v_paused boolean;
+            declare v_zone varchar(64) character set utf8mb4;
+            declare v_on_duplicate varchar(20) character set utf8mb4;
+            declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
+            declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+            declare continue handler for not found begin end;
+            set v_next_at = null;
+            call queue_now(v_now);
+            call _queue_check_kind(in_name, 100, 'name');
+            call _queue_check_kind(in_kind, 95, 'kind');
+            set in_payload = coalesce(in_payload, 'null');
+            call _queue_check_payload(in_payload, 'payload');
+            call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
+                'delay_seconds,priority,headers,max_attempts'), 'options');
+            select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
+            if v_shape is not null then
+                call _queue_check_fit(v_shape, in_payload, 'payload');
+            end if;
+            call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays,
+                v_either, v_zone, v_zone_seconds);
+            set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up',
+                '$.until', '$.paused');
+            call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                v_on_duplicate);
+            call _queue_text(in_options, 'catch_up', v_catch_up);
+            if v_catch_up not in ('all', 'last', 'skip') then
+                call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');
+            end if;
+            call _queue_instant(in_options, 'until', v_until);
+            call _queue_boolean(in_options, 'paused', v_paused);
+            -- due, and not made yet
+            select r.next_at into v_due from queue_recurring r
+            where r.name = in_name and not r.paused and r.next_at <= v_now and r.every <=> v_every
+                and r.seconds <=> v_seconds
+                and r.minutes <=> v_minutes and r.hours <=> v_hours and r.days <=> v_days and r.months <=> v_months
+                and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone
+                    and r.zone_seconds <=> v_zone_seconds
+            for update;
+            insert into queue_recurring (name, p_kind, payload, push_options, rule, catch_up, paused)
+            values (in_name, in_kind, in_payload, v_push, v_rule, coalesce(v_catch_up, 'last'), false)
+            on duplicate key update name = in_name;
+            update queue_recurring r
+            set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every,
+                r.seconds = v_seconds, r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months,
+                r.weekdays = v_weekdays, r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds,
+                r.catch_up = coalesce(v_catch_up, 'last'), r.until_at = v_until, r.paused = coalesce(v_paused, false),
+                r.next_at = null
+            where r.name = in_name;
+            set v_next_at = if(v_due > v_until, null, v_due);
+            if v_due is null then
+                call _queue_next_tick(in_name, v_now, v_next_at);
+            end if;
+            if v_next_at is null and v_until is null then
+                call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')),
+                    'must be a time that comes');
+            end if;
+            update queue_recurring r set r.next_at = v_next_at where r.name = in_name;
         end;
         call _queue_commit(v_own);
         leave again;
@@ -7614,7 +7566,7 @@ create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate 
     in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
     in in_made longtext character set ascii, in in_now bigint)
     comment 'Appends what a queue_push_many did to the log, in the order of the batch.
-in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time
+in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_each. in_now: the time
 of the call.
 Locks: as _queue_log_open.
 differs: in_outcomes and in_made are texts.'
@@ -8391,7 +8343,7 @@ drop procedure if exists _queue_index_keys;
 create procedure _queue_index_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
     comment 'Puts what a batch has pushed into the index of filters, see _queue_index.
-in_kind: the kind. in_messages: the batch. in_outcomes, in_made: see _queue_push_many.
+in_kind: the kind. in_messages: the batch. in_outcomes, in_made: see _queue_push_each.
 Locks: none but what it changes.
 differs: PostgreSQL''s is given the keys.'
 begin
@@ -8964,7 +8916,8 @@ drop procedure if exists _queue_take_in_row;
 --;
 create procedure _queue_take_in_row(in in_id bigint, in in_now bigint)
     comment 'Pushes one row of the inbox, or makes it a dead letter.
-in_id: the row, locked already. in_now: the time of the call.'
+in_id: the row, locked already. in_now: the time of the call.
+differs: PostgreSQL puts in all rows of a statement at once, see _queue_put_landed.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -9454,161 +9407,6 @@ begin
     close c;
 end;
 --;
--- calls: _queue_boolean, _queue_check_batch, _queue_fail, _queue_integer, _queue_receipts, _queue_reserve,
---     _queue_text, queue_now
--- changes: queue_stream_part
-drop procedure if exists _queue_stream_reserve;
---;
-create procedure _queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
-    in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4,
-    out out_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_list longtext character set utf8mb4)
-    comment 'queue_stream_reserve without its transaction.
-The parameters and the errors are those of queue_stream_reserve. out_source: the read. out_list: what the
-part holds: a JSON array of [entry, secret, place]; NULL: the batch is committed.
-differs: on PostgreSQL it is a part of queue_stream_reserve.'
-begin
-    declare v_now, v_entry, v_plan, v_newest bigint;
-    declare v_number int;
-    declare v_sealed, v_follows, v_new boolean default false;
-    declare v_options, v_receipts, v_entries longtext character set utf8mb4;
-    declare v_seed varchar(64) character set ascii;
-    declare continue handler for not found begin end;
-    call _queue_check_batch('stream', in_stream, in_batch);
-    if in_part >= 0 is not true then
-        call _queue_fail('PQ001', 'part', in_part, 'must be 0 or more');
-    end if;
-    if json_type(if(json_valid(in_options), in_options, 'null')) = 'OBJECT' then
-        call _queue_text(in_options, 'source', out_source);
-        call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
-        call _queue_boolean(in_options, 'follows', v_follows);
-        set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
-    else
-        set v_options = in_options;
-    end if;
-    set out_source = coalesce(out_source, concat(in_stream, '/', in_batch));
-    if char_length(out_source) between 1 and 230 is not true then
-        call _queue_fail('PQ002', 'source', out_source, 'must have 1 to 230 characters');
-    end if;
-    call queue_now(v_now);
-    set out_list = null;
-    if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
-        if v_plan is not null then
-            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
-                where l.source = out_source lock in share mode;
-            if not v_newest <=> v_plan then
-                call _queue_fail('PQ004', 'plan', v_plan, 'must be the newest of its source: another run reads it now');
-            end if;
-        end if;
-        if not v_sealed and (coalesce(v_follows, false) = false or exists (
-            select 1 from queue_stream_part b where b.source = out_source and b.part = in_part - 1
-                and b.handed >= b.wanted)) then
-            insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
-            values (out_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
-            on duplicate key update part = queue_stream_part.part;
-            select p.receipts is null into v_new from queue_stream_part p
-                where p.source = out_source and p.part = in_part for update;
-        end if;
-        if v_new then
-            call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
-                v_options, v_entry, v_entries, v_seed);
-            set v_entries = coalesce(v_entries, json_array(v_entry + 0));
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
-            from (
-                select concat(q.entry, '-', lower(hex(q.secret))) as receipt
-                from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                order by j.place limit 1000000000) s;
-            update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
-            where p.source = out_source and p.part = in_part;
-        else
-            -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had
-            -- it
-            select p.receipts into v_receipts from queue_stream_part p where p.source = out_source and p.part = in_part;
-        end if;
-        call _queue_receipts(coalesce(v_receipts, '[]'), out_list, v_number);
-    end if;
-end;
---;
--- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
---     _queue_lock, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text, queue_now
--- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
-drop procedure if exists _queue_stream_commit;
---;
-create procedure _queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
-    in in_options longtext character set utf8mb4, out out_new boolean, out out_acked bigint, out out_failed bigint,
-    out out_lost bigint, out out_published bigint, out out_pushed bigint, out out_differing bigint)
-    comment 'queue_stream_commit without its transaction.
-in_stream, in_batch, in_options, the errors and the locks: those of queue_stream_commit. out_new: whether it wasn''t
-committed before.
-out_acked, out_failed, out_lost, out_published, out_pushed, out_differing: its result.'
-begin
-    declare v_now bigint;
-    declare v_whole, v_keep, v_done boolean default false;
-    declare v_number int;
-    declare v_list, v_receipts longtext character set utf8mb4;
-    declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_outcomes longtext character set ascii;
-    declare c cursor for
-        select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch
-            order by p.source, p.part;
-    call _queue_check_batch('stream', in_stream, in_batch);
-    call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job,refused', 'options');
-    call _queue_boolean(in_options, 'whole', v_whole);
-    call _queue_boolean(in_options, 'keep', v_keep);
-    call queue_now(v_now);
-    call _queue_text(in_options, 'run', v_run);
-    call _queue_text(in_options, 'job', v_job);
-    call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, out_new);
-    set out_acked = 0, out_failed = 0, out_lost = 0, out_published = 0, out_pushed = 0, out_differing = 0;
-    if out_new then
-        call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
-        call _queue_lock(v_list);
-        if v_keep then
-            insert into queue_stream_kept
-            select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes,
-                q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at,
-                q.attempts, q.reserved_by, r.receipt, q.errors
-            from queue_stream_part p
-                straight_join json_table(p.receipts, '$[*]'
-                    columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-                straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
-                        and q.secret = unhex(right(r.receipt, 32))
-            where p.stream = in_stream and p.batch = in_batch;
-        end if;
-        delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
-        if json_contains_path(in_options, 'one', '$.parts') then
-            call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, out_published,
-                out_pushed, out_differing);
-        end if;
-        if json_contains_path(in_options, 'one', '$.failed') then
-            call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, out_failed);
-        end if;
-        open c;
-        parts: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_receipts;
-            end;
-            if v_done then
-                leave parts;
-            end if;
-            call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
-            set out_acked = out_acked + char_length(replace(v_outcomes, 'l', ''));
-        end loop;
-        close c;
-        set out_lost = v_number - out_acked - out_failed;
-        if v_whole and out_lost > 0 then
-            call _queue_fail('PQ004', 'batch', in_batch,
-                concat(out_lost, ' of its messages are no longer held for it'));
-        end if;
-        delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
-        where p.stream = in_stream and p.batch <= in_batch;
-        delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
-    end if;
-end;
---;
 -- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
@@ -9817,7 +9615,9 @@ begin
     select v_plan as plan, v_parts as parts;
 end;
 --;
--- calls: _queue_stream_reserve
+-- calls: _queue_boolean, _queue_check_batch, _queue_fail, _queue_integer, _queue_receipts, _queue_reserve,
+--     _queue_text, queue_now
+-- changes: queue_stream_part
 drop procedure if exists queue_stream_reserve;
 --;
 create procedure queue_stream_reserve(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_part int,
@@ -9852,8 +9652,71 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_stream_reserve(in_stream, in_batch, in_part, in_kind, in_max_messages, in_options, v_source,
-                v_list);
+            declare v_now, v_entry, v_plan, v_newest bigint;
+            declare v_number int;
+            declare v_sealed, v_follows, v_new boolean default false;
+            declare v_options, v_receipts, v_entries longtext character set utf8mb4;
+            declare v_seed varchar(64) character set ascii;
+            declare continue handler for not found begin end;
+            set v_source = null, v_list = null;
+            call _queue_check_batch('stream', in_stream, in_batch);
+            if in_part >= 0 is not true then
+                call _queue_fail('PQ001', 'part', in_part, 'must be 0 or more');
+            end if;
+            if json_type(if(json_valid(in_options), in_options, 'null')) = 'OBJECT' then
+                call _queue_text(in_options, 'source', v_source);
+                call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
+                call _queue_boolean(in_options, 'follows', v_follows);
+                set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
+            else
+                set v_options = in_options;
+            end if;
+            set v_source = coalesce(v_source, concat(in_stream, '/', in_batch));
+            if char_length(v_source) between 1 and 230 is not true then
+                call _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
+            end if;
+            call queue_now(v_now);
+            set v_list = null;
+            if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
+                if v_plan is not null then
+                    select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
+                        where l.source = v_source lock in share mode;
+                    if not v_newest <=> v_plan then
+                        call _queue_fail('PQ004', 'plan', v_plan,
+                            'must be the newest of its source: another run reads it now');
+                    end if;
+                end if;
+                if not v_sealed and (coalesce(v_follows, false) = false or exists (
+                    select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1
+                        and b.handed >= b.wanted)) then
+                    insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
+                    values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
+                    on duplicate key update part = queue_stream_part.part;
+                    select p.receipts is null into v_new from queue_stream_part p
+                        where p.source = v_source and p.part = in_part for update;
+                end if;
+                if v_new then
+                    call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
+                        v_options, v_entry, v_entries, v_seed);
+                    set v_entries = coalesce(v_entries, json_array(v_entry + 0));
+                    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                    select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
+                    from (
+                        select concat(q.entry, '-', lower(hex(q.secret))) as receipt
+                        from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                        order by j.place limit 1000000000) s;
+                    update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
+                    where p.source = v_source and p.part = in_part;
+                else
+                    -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have
+                    -- had
+                    -- it
+                    select p.receipts into v_receipts from queue_stream_part p
+                        where p.source = v_source and p.part = in_part;
+                end if;
+                call _queue_receipts(coalesce(v_receipts, '[]'), v_list, v_number);
+            end if;
         end;
         call _queue_commit(v_own);
         leave again;
@@ -9973,7 +9836,9 @@ begin
     select exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) as done;
 end;
 --;
--- calls: _queue_stream_commit
+-- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
+--     _queue_lock, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text, queue_now
+-- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 drop procedure if exists queue_stream_commit;
 --;
 create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
@@ -10006,8 +9871,72 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_stream_commit(in_stream, in_batch, in_options, v_new, v_acked, v_failed, v_lost, v_published,
-                v_pushed, v_differing);
+            declare v_now bigint;
+            declare v_whole, v_keep, v_done boolean default false;
+            declare v_number int;
+            declare v_list, v_receipts longtext character set utf8mb4;
+            declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+            declare v_outcomes longtext character set ascii;
+            declare c cursor for
+                select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch
+                    order by p.source, p.part;
+            set v_new = null, v_acked = null, v_failed = null, v_lost = null, v_published = null, v_pushed = null,
+                v_differing = null;
+            call _queue_check_batch('stream', in_stream, in_batch);
+            call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job,refused', 'options');
+            call _queue_boolean(in_options, 'whole', v_whole);
+            call _queue_boolean(in_options, 'keep', v_keep);
+            call queue_now(v_now);
+            call _queue_text(in_options, 'run', v_run);
+            call _queue_text(in_options, 'job', v_job);
+            call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, v_new);
+            set v_acked = 0, v_failed = 0, v_lost = 0, v_published = 0, v_pushed = 0, v_differing = 0;
+            if v_new then
+                call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
+                call _queue_lock(v_list);
+                if v_keep then
+                    insert into queue_stream_kept
+                    select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload,
+                        q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at,
+                        q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
+                    from queue_stream_part p
+                        straight_join json_table(p.receipts, '$[*]'
+                            columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                        straight_join delayed_queue q force index (primary)
+                            on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
+                                and q.secret = unhex(right(r.receipt, 32))
+                    where p.stream = in_stream and p.batch = in_batch;
+                end if;
+                delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
+                if json_contains_path(in_options, 'one', '$.parts') then
+                    call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_published,
+                        v_pushed, v_differing);
+                end if;
+                if json_contains_path(in_options, 'one', '$.failed') then
+                    call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, v_failed);
+                end if;
+                open c;
+                parts: loop
+                    begin
+                        declare continue handler for not found set v_done = true;
+                        fetch c into v_receipts;
+                    end;
+                    if v_done then
+                        leave parts;
+                    end if;
+                    call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
+                    set v_acked = v_acked + char_length(replace(v_outcomes, 'l', ''));
+                end loop;
+                close c;
+                set v_lost = v_number - v_acked - v_failed;
+                if v_whole and v_lost > 0 then
+                    call _queue_fail('PQ004', 'batch', in_batch,
+                        concat(v_lost, ' of its messages are no longer held for it'));
+                end if;
+                delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
+                where p.stream = in_stream and p.batch <= in_batch;
+                delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+            end if;
         end;
         call _queue_commit(v_own);
         leave again;
@@ -10042,78 +9971,6 @@ begin
         leave again;
     end; end loop; end;
     select v_forgotten as forgotten;
-end;
---;
--- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
---     _queue_groups_due, _queue_number, _queue_server_run, _queue_several_nodes
--- changes: queue_worker
-drop procedure if exists _queue_heartbeat;
---;
-create procedure _queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
-    in in_now bigint, out out_alive boolean, out out_started bigint, out out_expires bigint, out out_reaps boolean)
-    comment 'queue_heartbeat without its transaction.
-in_worker, in_options, and the errors: those of queue_heartbeat. in_now: the time of the call. out_alive, out_started,
-out_expires,
-out_reaps: what it answers.
-differs: on PostgreSQL it is a part of queue_heartbeat.'
-begin
-    declare v_looked, v_run bigint;
-    declare v_timeout decimal(30,6);
-    declare v_seconds decimal(20,6) default 30;
-    declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
-    declare v_session, v_stop, v_new_upkeep, v_several boolean;
-    declare v_upkeep boolean default true;
-    declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
-        left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
-    declare continue handler for not found begin end;
-    call _queue_check_key(in_worker, 'worker');
-    call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
-    call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
-    if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
-        call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
-    end if;
-    call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
-    call _queue_boolean(in_options, 'session', v_session);
-    call _queue_boolean(in_options, 'stop', v_stop);
-    call _queue_groups_due(in_now, v_looked);
-    call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
-    select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep,
-        out_started
-    from queue_worker w where w.worker = in_worker for update;
-    set out_alive = not coalesce(v_stop, false), out_reaps = false, out_expires = null,
-        out_started = coalesce(out_started, in_now);
-    if out_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
-        call _queue_several_nodes(v_several);
-    end if;
-    if v_several = false then
-        if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
-            do get_lock(v_lock, 0);
-        end if;
-    else
-        do release_lock(v_lock);
-        set v_lock = null;
-    end if;
-    if out_alive then
-        call _queue_server_run(v_run);
-        set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
-            v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
-            v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
-            v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), coalesce(v_new_upkeep, true),
-            v_upkeep), out_expires = if(v_lock is null, in_now + v_seconds * 1000000, null);
-        insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
-            session_id, upkeep, server_run)
-        values (in_worker, v_kinds, v_info, out_started, in_now, v_seconds, v_lock,
-            if(v_lock is null, null, connection_id()), v_upkeep, v_run)
-        on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = in_now, timeout_seconds = v_seconds,
-            session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
-            server_run = v_run;
-        select v_upkeep and count(*) < 2 into out_reaps from queue_worker w
-        where w.upkeep and (w.started_at < out_started or w.started_at = out_started and w.worker < in_worker)
-            and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                    coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
-    else
-        delete w from queue_worker w where w.worker = in_worker;
-    end if;
 end;
 --;
 -- calls: _queue_free_one
@@ -10196,7 +10053,8 @@ create procedure _queue_free_one(in in_entry bigint, in in_error longtext charac
     comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed
 onto it, or is dead where that was its last delivery.
 in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
-Locks: as _queue_bury where it dies.'
+Locks: as _queue_bury where it dies.
+differs: on PostgreSQL it is a part of _queue_free.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
@@ -10324,7 +10182,9 @@ begin
     end if;
 end;
 --;
--- calls: _queue_heartbeat, queue_now
+-- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
+--     _queue_groups_due, _queue_number, _queue_server_run, _queue_several_nodes, queue_now
+-- changes: queue_worker
 drop procedure if exists queue_heartbeat;
 --;
 create procedure queue_heartbeat(in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
@@ -10360,8 +10220,66 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
+            declare v_looked, v_run bigint;
+            declare v_timeout decimal(30,6);
+            declare v_seconds decimal(20,6) default 30;
+            declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
+            declare v_session, v_stop, v_new_upkeep, v_several boolean;
+            declare v_upkeep boolean default true;
+            declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
+                left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
+            declare continue handler for not found begin end;
             call queue_now(v_now);
-            call _queue_heartbeat(in_worker, in_options, v_now, v_alive, v_started, v_expires, v_reaps);
+            set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
+            call _queue_check_key(in_worker, 'worker');
+            call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
+            call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
+            if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
+                call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
+            end if;
+            call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
+            call _queue_boolean(in_options, 'session', v_session);
+            call _queue_boolean(in_options, 'stop', v_stop);
+            call _queue_groups_due(v_now, v_looked);
+            call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
+            select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep,
+                v_started
+            from queue_worker w where w.worker = in_worker for update;
+            set v_alive = not coalesce(v_stop, false), v_reaps = false, v_expires = null,
+                v_started = coalesce(v_started, v_now);
+            if v_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
+                call _queue_several_nodes(v_several);
+            end if;
+            if v_several = false then
+                if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
+                    do get_lock(v_lock, 0);
+                end if;
+            else
+                do release_lock(v_lock);
+                set v_lock = null;
+            end if;
+            if v_alive then
+                call _queue_server_run(v_run);
+                set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
+                    v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
+                    v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
+                    v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
+                    coalesce(v_new_upkeep, true), v_upkeep),
+                    v_expires = if(v_lock is null, v_now + v_seconds * 1000000, null);
+                insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
+                    session_id, upkeep, server_run)
+                values (in_worker, v_kinds, v_info, v_started, v_now, v_seconds, v_lock,
+                    if(v_lock is null, null, connection_id()), v_upkeep, v_run)
+                on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = v_now, timeout_seconds = v_seconds,
+                    session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
+                    server_run = v_run;
+                select v_upkeep and count(*) < 2 into v_reaps from queue_worker w
+                where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
+                    and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
+                            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+            else
+                delete w from queue_worker w where w.worker = in_worker;
+            end if;
         end;
         call _queue_commit(v_own);
         leave again;
@@ -11036,59 +10954,6 @@ end;
 --     _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep, _queue_stage_prune,
 --     _queue_take_in, queue_now
 -- changes: queue_epoch
-drop procedure if exists _queue_prune;
---;
-create procedure _queue_prune(in in_max_rows bigint, out out_pruned bigint)
-    comment 'queue_prune without its transaction.
-in_max_rows, and the errors: those of queue_prune. out_pruned: how many rows went.'
-begin
-    declare v_now, v_rows, v_known bigint;
-    declare v_before bigint;
-    declare v_old longtext character set utf8mb4;
-    declare v_left bigint default coalesce(in_max_rows, 10000);
-    declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    call _queue_take_in();
-    call queue_now(v_now);
-    call _queue_check_count(v_left, 'max_rows', 1000000);
-    call _queue_fold_counts(v_left, out_pruned);
-    call _queue_stage_prune(v_now, v_left, v_rows);
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    call _queue_expire(v_now, greatest(v_left, 1), v_rows);
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    call _queue_groups_due(v_now, v_rows);
-    call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
-    if @pyqueue_own then
-        call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
-    end if;
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    call _queue_prune_terms(greatest(v_left, 1), v_rows);
-    set out_pruned = out_pruned + v_rows, v_left = v_left - v_rows;
-    while v_kind is not null and v_left > 0 do
-        select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
-        select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
-        select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
-        select min(o.p_kind) into v_kind
-            from (select v_history as p_kind union all select v_dedup union all select v_log) o;
-        if v_kind is not null then
-            call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
-            set out_pruned = out_pruned + v_rows;
-            set v_left = v_left - v_rows;
-        end if;
-    end while;
-    call _queue_slot_sweep(v_now);
-    -- epochs that no server is in any more
-    select min(n.epoch) into v_before
-        from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(o.epoch, o.id)) into v_old
-    from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
-        order by e.epoch, e.id limit 1000 for update skip locked) o;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
-        straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
-end;
---;
--- calls: _queue_prune
 drop procedure if exists queue_prune;
 --;
 create procedure queue_prune(in in_max_rows bigint)
@@ -11112,7 +10977,52 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
-            call _queue_prune(in_max_rows, v_pruned);
+            declare v_now, v_rows, v_known bigint;
+            declare v_before bigint;
+            declare v_old longtext character set utf8mb4;
+            declare v_left bigint default coalesce(in_max_rows, 10000);
+            declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
+            set v_pruned = null;
+            call _queue_take_in();
+            call queue_now(v_now);
+            call _queue_check_count(v_left, 'max_rows', 1000000);
+            call _queue_fold_counts(v_left, v_pruned);
+            call _queue_stage_prune(v_now, v_left, v_rows);
+            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+            call _queue_expire(v_now, greatest(v_left, 1), v_rows);
+            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+            call _queue_groups_due(v_now, v_rows);
+            call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
+            if @pyqueue_own then
+                call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
+            end if;
+            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+            call _queue_prune_terms(greatest(v_left, 1), v_rows);
+            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+            while v_kind is not null and v_left > 0 do
+                select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
+                select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
+                select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
+                select min(o.p_kind) into v_kind
+                    from (select v_history as p_kind union all select v_dedup union all select v_log) o;
+                if v_kind is not null then
+                    call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
+                    set v_pruned = v_pruned + v_rows;
+                    set v_left = v_left - v_rows;
+                end if;
+            end while;
+            call _queue_slot_sweep(v_now);
+            -- epochs that no server is in any more
+            select min(n.epoch) into v_before
+                from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(o.epoch, o.id)) into v_old
+            from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
+                order by e.epoch, e.id limit 1000 for update skip locked) o;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete e from json_table(coalesce(v_old, '[]'), '$[*]'
+                columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+                straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
         end;
         call _queue_commit(v_own);
         leave again;

@@ -53,7 +53,8 @@ overload of our names, or at an installation a function or an operator, would ru
 and types of others do no harm.
 in_schema: the schema.
 Result: fault, NULL: there is none; remedy: what to do about it.
-Locks: none.$$;
+Locks: none.
+differs: only here. On MariaDB and MySQL a name leads to one database, and nobody can make an operator.$$;
 --;
 -- Refuses a schema in which others may create: what they put there could run with the rights of the owner.
 do $$
@@ -146,7 +147,8 @@ end $$;
 comment on function _queue_check_writable() is
 $$Refuses to take messages where nothing can be written, in words of its own: the server's would come with the whole
 statement.
-Errors: the server's 25006.$$;
+Errors: the server's 25006.
+differs: only here. The error of MariaDB and MySQL is one line.$$;
 --;
 -- calls: _queue_fail
 create or replace function _queue_check_key(in_key text, in_name text) returns void language plpgsql as $$
@@ -387,7 +389,8 @@ comment on function _queue_is_receipt(text) is
 $$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No counted repetition,
 with which a regular expression takes ten times as long.
 in_receipt: the text.
-Result: true or false; NULL for NULL.$$;
+Result: true or false; NULL for NULL.
+differs: on MariaDB and MySQL it is an expression in _queue_receipts.$$;
 --;
 -- calls: _queue_fail, _queue_is_receipt
 create or replace function _queue_receipt(in_receipt text, out entry bigint, out secret bytea) language plpgsql as $$
@@ -445,7 +448,8 @@ comment on function _queue_setting(text) is
 $$The setting in which a session keeps something that it may not write itself. Its name can't be guessed: it comes from
 a number (queue_secret) that the owner alone can read, and settings like it are in no list.
 in_what: what is kept there.
-Result: the name of the setting.$$;
+Result: the name of the setting.
+differs: only here, see _queue_cursor_name.$$;
 --;
 create or replace function _queue_exposed(in_schema oid, out fault text, out remedy text) language sql stable
     set search_path = pg_catalog, pg_temp as $$
@@ -463,7 +467,8 @@ $$Whether routines of the queue may be executed by PUBLIC: they run with the rig
 take messages and drop queues.
 in_schema: the schema of the queue.
 Result: fault, NULL: none may; remedy: what to do about it.
-Locks: none.$$;
+Locks: none.
+differs: only here. Nobody may execute a routine of MariaDB and MySQL who wasn't granted it.$$;
 --;
 create or replace function _queue_state(in_reserved_at bigint, in_scheduled_at bigint, in_now bigint) returns text
     language sql immutable
@@ -474,7 +479,8 @@ comment on function _queue_state(bigint, bigint, bigint) is
 $$The state of a message.
 in_reserved_at, in_scheduled_at: its columns. in_now: the time of the call.
 Result: scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late ack still counts until
-then.$$;
+then.
+differs: on MariaDB and MySQL it is an expression: a function can't be created on every server.$$;
 --;
 create or replace function _queue_add_error(in_errors jsonb, in_now bigint, in_attempt integer, in_by text,
     in_error text)
@@ -506,7 +512,8 @@ end $$;
 comment on function _queue_newest(delayed_queue) is
 $$A message with its newest content.
 in_row: the message.
-Result: the message, its payload and headers replaced by those that were pushed onto it while it was held, if any.$$;
+Result: the message, its payload and headers replaced by those that were pushed onto it while it was held, if any.
+differs: a row can't be a parameter on MariaDB and MySQL, where what is pending has columns of its own.$$;
 --;
 -- calls: _queue_check_key, _queue_check_kind, _queue_state, queue_now
 create or replace function queue_get(in_kind text, in_key text)
@@ -900,7 +907,8 @@ has the same route before it, names the same semaphores, is the same member, and
 order key.
 in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed;
 nothing happens where nothing was pushed onto it.
-in_now: the time of the call.$$;
+in_now: the time of the call.
+differs: on MariaDB and MySQL it is a part of _queue_end.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index,
 --     _queue_is_remembered, _queue_key, _queue_log_put, _queue_push_options, _queue_put, _queue_put_ordered,
@@ -1095,7 +1103,9 @@ in_kind: the settings of the kind. in_messages, in_options: as in queue_push_man
 in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
-Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;
+Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL there are _queue_push_plain, for messages with a key and a payload only, and
+_queue_push_each.$$;
 --;
 -- calls: _queue_check_payload, _queue_is_heard, _queue_key, _queue_push, _queue_wake, queue_now
 -- changes: delayed_queue
@@ -1581,7 +1591,8 @@ end $$;
 comment on function _queue_end_expired(tid[], bigint) is
 $$Ends what was taken and can't be delivered: where something newer was pushed while it was held, that is put in; where
 it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
-in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.$$;
+in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.
+differs: on MariaDB and MySQL _queue_end_undeliverable does it, one message after another.$$;
 --;
 -- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_ended, _queue_groups_due, _queue_log_ended,
 --     _queue_misfit, _queue_slot_settle, _queue_take, _queue_take_slotted, _queue_take_where
@@ -1706,7 +1717,9 @@ queue_reserve and queue_pop do it themselves in the most frequent case alone: on
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
 ends; NULL: they end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
 in_where: what they must match, see _queue_where; NULL: anything.
-Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.$$;
+Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.
+differs: a procedure of MariaDB and MySQL can't hand rows to another one, so _queue_reserve_many and _queue_pop_take
+hand over entries.$$;
 --;
 -- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_writable, _queue_cursor_name,
 --     _queue_defaults, _queue_deliver, _queue_fail, _queue_number, _queue_permit, _queue_permit_used, _queue_ticks,
@@ -2180,7 +2193,8 @@ comment on function _queue_held(text, bigint, bigint[], bigint) is
 $$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it
 has.
 in_kind: the kind. in_until, in_line: of the note in queue_hold. in_now: the time of the call.
-Result: their entries.$$;
+Result: their entries.
+differs: only here, see _queue_find_expired.$$;
 --;
 -- calls: _queue_held
 -- changes: queue_hold
@@ -2222,7 +2236,8 @@ comment on function _queue_find_expired(text, bigint, bigint, integer) is
 $$Holds that have expired, by what queue_reserve noted of their ends.
 in_kind: the kind. in_low: where to begin, a time in microseconds. in_now: the time of the call. in_max: how many.
 Result: tids, row identifiers (NULL for none), and low, where to begin the next time.
-Locks: the messages, and the notes that are done with; what others have locked is left out.$$;
+Locks: the messages, and the notes that are done with; what others have locked is left out.
+differs: only here. InnoDB takes entries that died out of an index soon, so looks from the start find expired holds.$$;
 --;
 -- changes: queue_cursor
 create or replace function _queue_forget_cursors(in_kind text, in_before bigint) returns void
@@ -2246,7 +2261,8 @@ $$;
 comment on function _queue_cursor_name(text) is
 $$The setting in which a session keeps the cursor of a kind, a row of queue_cursor; see _queue_setting.
 in_kind: the kind.
-Result: the name of the setting.$$;
+Result: the name of the setting.
+differs: only here. What a session keeps stands in user variables on MariaDB and MySQL, and is checked in each call.$$;
 --;
 create or replace function _queue_shared_cursor(in_kind text, in_now bigint) returns queue_cursor language plpgsql as $$
 declare
@@ -2321,7 +2337,8 @@ as takes 2 to 10 ms; the next step comes when it has been 2% of the time that pa
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
 Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
 as it is now.
-Locks: those messages; what others have locked is left out.$$;
+Locks: those messages; what others have locked is left out.
+differs: only here. InnoDB takes entries that died out of an index soon, so a look from the start costs less.$$;
 --;
 -- calls: _queue_forget_cursors, _queue_ticks
 -- changes: queue_cursor, queue_hold
@@ -2468,7 +2485,8 @@ $$Whether a session listens to the kind, or to another one of its channel: each 
 until it ends. To find that out a lock is taken and given back at once, which costs 0.3 µs and no row.
 in_kind: the kind.
 Result: false: nobody does. Another call that asks at the same instant passes for one that listens.
-Locks: an advisory lock of the session, for that instant; it never waits.$$;
+Locks: an advisory lock of the session, for that instant; it never waits.
+differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;
 --;
 -- calls: _queue_is_heard, _queue_ticks
 create or replace function _queue_wake(in_kind text, in_key text) returns void language plpgsql as $$
@@ -2531,7 +2549,8 @@ event out holds a shared advisory lock until it ends, by which queue_listen know
 transaction that has been going on (over 5 ms) always notifies, since its commit may be far; where nobody listens it
 holds that lock, for those who begin to. PostgreSQL itself drops duplicates within a transaction.
 Locks: advisory ones, for which it doesn't wait; one of them until the transaction ends.
-Where the idea comes from: the signaller of Keuss, which thins its events to one in 50 ms.$$;
+Where the idea comes from: the signaller of Keuss, which thins its events to one in 50 ms.
+differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;
 --;
 -- calls: _queue_is_heard, _queue_setting, _queue_ticks
 create or replace function _queue_freed(in_kind text) returns void language plpgsql as $$
@@ -2552,7 +2571,8 @@ $$Notifies the sessions that wait for a kind with max_reserved, if there are any
 may be room. A session does so once in 50 ms a channel: who waits looks again 50 ms after each event, and each second
 while there is no room. What it did last is rolled back with its transaction.
 in_kind: the kind.
-Locks: as _queue_is_heard.$$;
+Locks: as _queue_is_heard.
+differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;
 --;
 create or replace function _queue_ready_onward(in_kind text, in_now bigint, in_cursor queue_cursor, out ready boolean,
     out next_at bigint) language plpgsql as $$
@@ -2587,7 +2607,8 @@ $$What _queue_ready answers where a scan from the start is slow: what a reserve 
 by the notes of their ends.
 in_kind: the kind, which isn't paused. in_now: the time of the call. in_cursor: the cursor.
 Result: ready, and next_at: when the next delayed message falls due, or the next noted hold ends; NULL: none, or
-ready.$$;
+ready.
+differs: on MariaDB and MySQL _queue_ready looks from the start.$$;
 --;
 -- calls: _queue_cursor_name, _queue_limited_until, _queue_ready_onward, _queue_shared_cursor, _queue_slot_ready
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
@@ -2746,7 +2767,8 @@ Without LISTEN, or behind a pooler that shares sessions, don't call this: poll. 
 or until pg_advisory_unlock_all().
 Errors: PQ001 for kinds.
 Locks: a shared advisory lock of the session for each channel, 16 at the most; it waits for none of them.
-Where the idea comes from: LISTEN and NOTIFY, as Keuss uses its signaller.$$;
+Where the idea comes from: LISTEN and NOTIFY, as Keuss uses its signaller.
+differs: only here. MariaDB and MySQL have no LISTEN; queue_wait looks.$$;
 --;
 -- calls: _queue_boolean, _queue_check_options, _queue_check_payload, _queue_number, _queue_text
 create or replace function _queue_check_nack(in_options jsonb) returns void language plpgsql as $$
@@ -3172,7 +3194,8 @@ in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
 Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as
-_queue_members_end and _queue_slot_settle.$$;
+_queue_members_end and _queue_slot_settle.
+differs: on MariaDB and MySQL it is a part of queue_move_many.$$;
 --;
 -- calls: _queue_move_each
 create or replace function _queue_move_many(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
@@ -3203,7 +3226,8 @@ in_options: the options of each, those of queue_move, checked; for an ack result
 step of its route. in_now: the time of the call.
 Result: the outcomes, in their order: acked, moved, duplicate, lost.
 Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_move_each.$$;
+Locks: as _queue_move_each.
+differs: on MariaDB and MySQL it is a part of queue_move_many, and of _queue_ack_each.$$;
 --;
 -- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_fail, _queue_text
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
@@ -3765,7 +3789,8 @@ $$The row of queue_history of a message that ends.
 in_row: the message as it was. in_outcome: acked, popped, moved, dead, removed. in_to_kind: where it went, NULL:
 nowhere.
 in_now: the time of the call.
-Result: the row, without a result. It is inlined by the planner.$$;
+Result: the row, without a result. It is inlined by the planner.
+differs: a row can't be a parameter on MariaDB and MySQL; _queue_end copies it by a statement.$$;
 --;
 -- calls: _queue_ended, _queue_freed, _queue_log_ended
 -- changes: queue_dedup, queue_history
@@ -3800,7 +3825,8 @@ end $$;
 comment on function _queue_keep(delayed_queue, text, text, bigint) is
 $$Keeps what a kind wants kept of a message that ends: its history, its key. Routines that end many at once have the
 same in one statement.
-in_row: the message, removed already. in_outcome, in_to_kind: see _queue_ended. in_now: the time of the call.$$;
+in_row: the message, removed already. in_outcome, in_to_kind: see _queue_ended. in_now: the time of the call.
+differs: a row can't be a parameter on MariaDB and MySQL; _queue_end does it.$$;
 --;
 create or replace function _queue_is_remembered(in_kind text, in_key text,
     in_since bigint) returns boolean language plpgsql as $$
@@ -3846,7 +3872,8 @@ $$Takes back what a push has just put in although its key is remembered: a push 
 message before can see only then that there was one.
 in_entries: what was put in. in_now: the time of the call.
 Result: the entries taken back.
-Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;
+Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
+differs: on MariaDB and MySQL _queue_is_remembered reads with a lock, so nothing has to be taken back.$$;
 --;
 -- calls: _queue_check_kind, _queue_check_options, _queue_fail, _queue_index, _queue_instant, _queue_integer,
 --     _queue_log, _queue_text, _queue_wake, queue_now
@@ -4296,7 +4323,8 @@ end $$;
 comment on function _queue_slot_pushed(text, text[], text[], boolean, bigint) is
 $$Has messages that were pushed wait in line for their semaphores, and wakes them where there is room.
 in_kind, in_keys: the messages. in_semaphores, in_new: what the new ones name. in_now: the time of the call.
-Locks: those of _queue_slot_settle.$$;
+Locks: those of _queue_slot_settle.
+differs: on MariaDB and MySQL _queue_follow_slots does it for each message.$$;
 --;
 -- changes: delayed_queue
 create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[], in_changes boolean,
@@ -4473,7 +4501,8 @@ comment on function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint
 text, text) is $$_queue_put for a message with an order key, which gets to the end of its line.
 in_order: the order key. The other parameters and the result are those of _queue_put.
 Errors: under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.$$;
+Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.
+differs: on MariaDB and MySQL _queue_stand has a message wait once it is in.$$;
 --;
 -- calls: _queue_order_key, _queue_stand
 create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
@@ -4560,7 +4589,8 @@ end $$;
 comment on function _queue_with_next(bigint[]) is
 $$What has to be locked to end messages: they, and those that come next in the lines of their order keys.
 in_entries: the messages.
-Result: the entries.$$;
+Result: the entries.
+differs: only here, see _queue_lock_lines.$$;
 --;
 -- calls: _queue_with_next
 create or replace function _queue_lock_lines(in_entries bigint[],
@@ -4595,7 +4625,8 @@ comment on function _queue_lock_lines(bigint[], bigint[]) is
 $$Locks messages that are to end and who comes next in the lines of their order keys, so that nobody is waited for once
 one of them has ended: that could be a deadlock.
 in_entries: the messages. in_others: what else to lock; NULL: nothing.
-Locks: as said, in the order of their entries.$$;
+Locks: as said, in the order of their entries.
+differs: a line has a row of its own in queue_order on MariaDB and MySQL, and that is locked instead.$$;
 --;
 create or replace function _queue_blocked(in_tids tid[]) returns tid[] language plpgsql as $$
 declare
@@ -4620,7 +4651,8 @@ comment on function _queue_blocked(tid[]) is
 $$Whom a pop leaves alone: to wait for the next in a line with others taken already could be a deadlock.
 in_tids: the row identifiers of messages that were taken.
 Result: those of which somebody has locked the next in the line of their order key.
-Locks: the next of the others.$$;
+Locks: the next of the others.
+differs: a line has a row of its own in queue_order on MariaDB and MySQL, and that is locked instead.$$;
 --;
 create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
@@ -4951,7 +4983,8 @@ $$;
 comment on function _queue_limits_name(text) is
 $$The setting in which a session keeps what it has of the limits of a kind (see _queue_permit); see _queue_setting.
 in_kind: the kind.
-Result: the name of the setting.$$;
+Result: the name of the setting.
+differs: only here, see _queue_cursor_name.$$;
 --;
 -- calls: _queue_integer, _queue_number, _queue_wake
 -- changes: delayed_queue, queue_bucket, queue_claim, queue_kind, queue_slot
@@ -5819,7 +5852,8 @@ $$A publish with on_duplicate, onto the keys that are taken.
 in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other
 parameters are as in queue_publish, checked.
 Result: the outcomes by kind.
-Locks: the messages of that key, in the order of their entries.$$;
+Locks: the messages of that key, in the order of their entries.
+differs: on MariaDB and MySQL it is a part of _queue_publish.$$;
 --;
 -- calls: _queue_check_kind, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
@@ -6493,7 +6527,8 @@ comment on function _queue_log_ended(text[], text[], bigint[], text, text, bigin
 $$Appends the ends of messages to the log, where their kinds have log_seconds.
 in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead,
 removed. in_to_kind: where they went, NULL: nowhere. in_now: the time of the call.
-Locks: as _queue_log_open.$$;
+Locks: as _queue_log_open.
+differs: on MariaDB and MySQL _queue_end logs what it ends.$$;
 --;
 -- calls: _queue_settings
 -- changes: queue_log, queue_log_gone
@@ -6988,7 +7023,8 @@ comment on function _queue_terms(text, jsonb) is
 $$The terms of a document, for queue_term: a number for each value that objects alone lead to, and for each that stands
 in an array which they lead to. Values that are equal have the same, 1 and 1.0 too.
 in_kind: the kind. in_document: payload, headers or a filter.
-Result: the terms, each once.$$;
+Result: the terms, each once.
+differs: on MariaDB and MySQL _queue_leaves does it: a function can't be created on every server.$$;
 --;
 -- calls: _queue_terms
 -- changes: queue_term
@@ -7066,7 +7102,8 @@ _queue_promote.
 in_tids: the messages, locked already; what is in the line stays. in_slow: whether sessions no longer look at the line's
 beginning.
 in_now: the time of the call.
-Result: where they are now, row identifiers.$$;
+Result: where they are now, row identifiers.
+differs: on MariaDB and MySQL it is a part of _queue_try.$$;
 --;
 -- calls: _queue_enter, _queue_forget_terms, _queue_terms
 create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
@@ -7606,7 +7643,8 @@ comment on function _queue_landed(queue_inbox, bigint) is
 $$One row of the inbox, checked.
 in_row: the row; NULL: nothing is done. in_now: the time of the call.
 Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
-Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.$$;
+Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.
+differs: a row can't be a parameter on MariaDB and MySQL; _queue_take_in_row does it.$$;
 --;
 -- calls: _queue_landed
 -- changes: delayed_queue
@@ -7645,7 +7683,8 @@ $$Puts rows of the inbox into their kinds; a key that is taken or remembered is 
 in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or
 indexes. in_sorted: whether in the order of their keys; else in their own.
 Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
-Locks: waits for other transactions that are putting one of the keys.$$;
+Locks: waits for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL _queue_take_in_row puts in one row after another.$$;
 --;
 -- calls: _queue_index, _queue_landed, _queue_log, _queue_put_landed, _queue_setting, _queue_take_back, _queue_wake,
 --     queue_now
@@ -7766,7 +7805,8 @@ $$Pushes what stands in the inbox because its trigger was off when it came: whil
 subscription brings. A row that is wrong stays, with a warning.
 in_max: how many rows at the most.
 Result: how many were pushed.
-Locks: the rows, and as queue_push.$$;
+Locks: the rows, and as queue_push.
+differs: on MariaDB and MySQL _queue_take_in takes in all that has landed.$$;
 --;
 -- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
 --     _queue_text, queue_now
@@ -8230,7 +8270,8 @@ in_session_lock: the advisory lock that its session holds, NULL: it is alive by 
 process of that session: a session can't see its own lock by trying to take it. in_until: when its heartbeat is too old.
 in_now: the time of the call.
 Result: true or false.
-Locks: a shared advisory lock, for an instant; it never waits.$$;
+Locks: a shared advisory lock, for an instant; it never waits.
+differs: on MariaDB and MySQL it is one expression with is_used_lock().$$;
 --;
 create or replace function _queue_server_run() returns bigint language sql volatile
     return (extract(epoch from greatest(pg_postmaster_start_time(),
@@ -8535,7 +8576,8 @@ end $$;
 comment on function _queue_settings(text) is
 $$The settings of a kind; one that nobody defined has the defaults.
 in_kind: the kind.
-Result: the row of queue_kind, made up where there is none.$$;
+Result: the row of queue_kind, made up where there is none.
+differs: on MariaDB and MySQL a call reads the columns that it needs; see _queue_defaults.$$;
 --;
 -- calls: _queue_check_kind, _queue_wake
 -- changes: queue_kind

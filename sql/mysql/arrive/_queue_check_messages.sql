@@ -4,7 +4,8 @@ delimiter $$
 create procedure _queue_check_messages(in in_messages longtext character set utf8mb4)
     comment 'Refuses what can''t be messages.
 in_messages: those of queue_push_many.
-Errors: PQ003 for what is no JSON, PQ001 for what is no array.'
+Errors: PQ003 for what is no JSON, PQ001 for what is no array.
+differs: PostgreSQL has read the JSON before the call.'
 begin
     call _queue_check_json(in_messages, 'PQ003', 'messages');
     if json_type(in_messages) <> 'ARRAY' then

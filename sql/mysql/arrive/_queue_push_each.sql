@@ -7,7 +7,9 @@ create procedure _queue_push_each(in in_kind text collate exact, in in_messages 
     out out_made longtext character set ascii)
     comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now:
-the time of the call. out_outcomes, out_made: those of _queue_push_many.
+the time of the call. out_outcomes: a letter a message, in their order: c for created, i for
+ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it came without;
+NULL where none was.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
     declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;

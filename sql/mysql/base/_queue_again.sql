@@ -7,7 +7,8 @@ made again, since all of it has been undone; in the caller''s the caller has to 
 innodb_snapshot_isolation on, the default from 11.6 on, and a row has changed that a statement waited for (1020): that
 undoes the transaction just the same.
 in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
-Errors: the server''s 1213, where it can''t be made again.'
+Errors: the server''s 1213, where it can''t be made again.
+differs: only here, see _queue_begin.'
 begin
     call _queue_undo(in_own);
     set out_tries = out_tries + 1;

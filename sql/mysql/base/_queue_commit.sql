@@ -3,7 +3,8 @@ drop procedure if exists _queue_commit;
 delimiter $$
 create procedure _queue_commit(in in_own boolean)
     comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
-in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.'
+in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.
+differs: only here, see _queue_begin.'
 begin
     if @pyqueue_slot_names is not null then
         call _queue_slot_end();

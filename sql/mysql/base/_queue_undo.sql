@@ -3,7 +3,8 @@ delimiter $$
 create procedure _queue_undo(in in_own boolean)
     comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that
 calls it raises the error again.
-in_own: see _queue_begin; NULL: it failed before.'
+in_own: see _queue_begin; NULL: it failed before.
+differs: only here, see _queue_begin.'
 begin
     -- after a deadlock there is no savepoint any more: the server has undone the whole transaction
     declare continue handler for 1305 begin end;

@@ -6,7 +6,8 @@ create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in
     comment 'Begins a delivery of each of some messages.
 in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now:
 the time of the call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are
-made of: of one message the first 32, of several a hash of all with the entry.'
+made of: of one message the first 32, of several a hash of all with the entry.
+differs: on PostgreSQL it is a part of _queue_deliver.'
 begin
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if in_number = 1 then -- the most frequent call, without a set

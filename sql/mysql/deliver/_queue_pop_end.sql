@@ -5,7 +5,8 @@ delimiter $$
 create procedure _queue_pop_end(in in_kind text collate exact, in in_entries longtext character set utf8mb4,
     in in_now bigint)
     comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
-in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.'
+in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.
+differs: on PostgreSQL a pop removes and answers in one statement.'
 begin
     declare v_entry bigint;
     declare v_lines longtext character set utf8mb4;

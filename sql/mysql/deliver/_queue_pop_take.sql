@@ -7,7 +7,8 @@ create procedure _queue_pop_take(in in_kind text collate exact, in in_max_messag
     in in_options longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
     comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
 in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the
-messages, a JSON array of their entries.'
+messages, a JSON array of their entries.
+differs: on PostgreSQL a pop removes and answers in one statement.'
 begin
     declare v_looked bigint;
     declare v_most, v_number, v_expired int;

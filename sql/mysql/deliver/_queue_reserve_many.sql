@@ -12,7 +12,8 @@ create procedure _queue_reserve_many(in in_kind text collate exact, in in_worker
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
 ends.
 in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
-Result and locks: those of queue_reserve.'
+Result and locks: those of queue_reserve.
+differs: on PostgreSQL it is a part of queue_reserve.'
 begin
     declare v_now, v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;

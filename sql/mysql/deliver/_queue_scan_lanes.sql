@@ -9,7 +9,8 @@ create procedure _queue_scan_lanes(in in_kind text collate exact,
 out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older
 marks). in_first: the first place that was given to what has just come due; NULL: nothing has. out_new: whether a
 priority was found that has no lane.
-The other parameters, the result and the locks are those of _queue_scan.'
+The other parameters, the result and the locks are those of _queue_scan.
+differs: on PostgreSQL _queue_scan reads all lanes in one statement.'
 begin
     declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
     declare v_between boolean default true;

@@ -5,7 +5,8 @@ delimiter $$
 create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
     out out_outcome varchar(10) character set utf8mb4)
     comment 'queue_ack without its transaction, for whom may have none of its own.
-in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.'
+in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.
+differs: on PostgreSQL queue_ack is called itself: a function needs no transaction of its own.'
 begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);

@@ -6,7 +6,8 @@ create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
 in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a
-for acked, m for moved, d for duplicate, l for lost.'
+for acked, m for moved, d for duplicate, l for lost.
+differs: on PostgreSQL queue_ack_many is called itself: a function needs no transaction of its own.'
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;

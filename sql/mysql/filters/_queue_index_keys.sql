@@ -4,7 +4,7 @@ delimiter $$
 create procedure _queue_index_keys(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
     comment 'Puts what a batch has pushed into the index of filters, see _queue_index.
-in_kind: the kind. in_messages: the batch. in_outcomes, in_made: see _queue_push_many.
+in_kind: the kind. in_messages: the batch. in_outcomes, in_made: see _queue_push_each.
 Locks: none but what it changes.
 differs: PostgreSQL''s is given the keys.'
 begin

@@ -5,7 +5,7 @@ create procedure _queue_log_batch(in in_kind text collate exact, in in_messages 
     in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
     in in_made longtext character set ascii, in in_now bigint)
     comment 'Appends what a queue_push_many did to the log, in the order of the batch.
-in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_many. in_now: the time
+in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_each. in_now: the time
 of the call.
 Locks: as _queue_log_open.
 differs: in_outcomes and in_made are texts.'

@@ -3,7 +3,8 @@ drop procedure if exists _queue_take_in_row;
 delimiter $$
 create procedure _queue_take_in_row(in in_id bigint, in in_now bigint)
     comment 'Pushes one row of the inbox, or makes it a dead letter.
-in_id: the row, locked already. in_now: the time of the call.'
+in_id: the row, locked already. in_now: the time of the call.
+differs: PostgreSQL puts in all rows of a statement at once, see _queue_put_landed.'
 begin
     declare v_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;

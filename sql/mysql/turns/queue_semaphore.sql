@@ -1,4 +1,5 @@
--- calls: _queue_semaphore
+-- calls: _queue_check_kind, _queue_fail, _queue_slot_lock, _queue_slot_settle, queue_now
+-- changes: queue_semaphore, queue_semaphore_slot
 drop procedure if exists queue_semaphore;
 delimiter $$
 create procedure queue_semaphore(in in_name text collate exact, in in_capacity bigint)
@@ -21,7 +22,48 @@ Locks: the semaphore. All who take or give a slot of it wait for one another''s 
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin atomic
-        call _queue_semaphore(in_name, in_capacity);
+        declare v_now bigint;
+        declare v_locked, v_over longtext character set utf8mb4;
+        declare v_more bigint;
+        call queue_now(v_now);
+        call _queue_check_kind(in_name, 100, 'name');
+        if in_capacity not between 0 and 1000000 then
+            call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
+        end if;
+        call _queue_slot_lock(json_array(in_name), true, v_locked);
+        if in_capacity is null then
+            delete s from queue_semaphore s where s.name = in_name;
+            delete h from queue_semaphore_slot h where h.name = in_name;
+        else
+            -- made again: who holds has a slot
+            if not exists (select 1 from queue_semaphore s where s.name = in_name) then
+                insert into queue_semaphore_slot (entry, name, until)
+                select q.entry, in_name, q.scheduled_at from delayed_queue q
+                where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
+                    and q.reserved_at is not null
+                    and q.scheduled_at > v_now;
+            end if;
+            insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
+                on duplicate key update capacity = in_capacity;
+            -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for
+            -- any
+            -- more is taken back
+            select count(*) - in_capacity into v_more
+                from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+            where h.name = in_name lock in share mode;
+            if v_more > 0 then
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                select json_arrayagg(l.entry) into v_over
+                from (
+                    select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                    where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
+                /*M!100600 set statement sql_safe_updates = 0 for */
+                delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
+                    straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+                        and h.name = in_name;
+            end if;
+        end if;
+        call _queue_slot_settle(null, json_array(in_name), false, v_now);
     end atomic;
     select in_name as name, in_capacity as capacity;
 end $$

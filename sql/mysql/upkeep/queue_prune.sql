@@ -1,4 +1,7 @@
--- calls: _queue_prune
+-- calls: _queue_check_count, _queue_expire, _queue_fold_counts, _queue_groups_due, _queue_log_horizon,
+--     _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep, _queue_stage_prune,
+--     _queue_take_in, queue_now
+-- changes: queue_epoch
 drop procedure if exists queue_prune;
 delimiter $$
 create procedure queue_prune(in in_max_rows bigint)
@@ -18,7 +21,52 @@ differs: it also takes in what has landed in queue_inbox, where the server allow
 begin
     declare v_pruned bigint;
     begin atomic
-        call _queue_prune(in_max_rows, v_pruned);
+        declare v_now, v_rows, v_known bigint;
+        declare v_before bigint;
+        declare v_old longtext character set utf8mb4;
+        declare v_left bigint default coalesce(in_max_rows, 10000);
+        declare v_kind, v_history, v_dedup, v_log varchar(100) collate exact default '';
+        set v_pruned = null;
+        call _queue_take_in();
+        call queue_now(v_now);
+        call _queue_check_count(v_left, 'max_rows', 1000000);
+        call _queue_fold_counts(v_left, v_pruned);
+        call _queue_stage_prune(v_now, v_left, v_rows);
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        call _queue_expire(v_now, greatest(v_left, 1), v_rows);
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        call _queue_groups_due(v_now, v_rows);
+        call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
+        if @pyqueue_own then
+            call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
+        end if;
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        call _queue_prune_terms(greatest(v_left, 1), v_rows);
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        while v_kind is not null and v_left > 0 do
+            select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
+            select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
+            select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
+            select min(o.p_kind) into v_kind
+                from (select v_history as p_kind union all select v_dedup union all select v_log) o;
+            if v_kind is not null then
+                call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
+                set v_pruned = v_pruned + v_rows;
+                set v_left = v_left - v_rows;
+            end if;
+        end while;
+        call _queue_slot_sweep(v_now);
+        -- epochs that no server is in any more
+        select min(n.epoch) into v_before
+            from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.epoch, o.id)) into v_old
+        from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
+            order by e.epoch, e.id limit 1000 for update skip locked) o;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete e from json_table(coalesce(v_old, '[]'), '$[*]'
+            columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+            straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
     end atomic;
     select v_pruned as pruned;
 end $$

@@ -6,7 +6,8 @@ create procedure _queue_free_one(in in_entry bigint, in in_error longtext charac
     comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed
 onto it, or is dead where that was its last delivery.
 in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
-Locks: as _queue_bury where it dies.'
+Locks: as _queue_bury where it dies.
+differs: on PostgreSQL it is a part of _queue_free.'
 begin
     declare v_kind varchar(100) collate exact;
     declare v_by varchar(200) character set utf8mb4;

@@ -107,4 +107,6 @@ in_kind: the settings of the kind. in_messages, in_options: as in queue_push_man
 in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
-Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.$$;
+Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL there are _queue_push_plain, for messages with a key and a payload only, and
+_queue_push_each.$$;

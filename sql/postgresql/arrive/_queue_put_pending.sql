@@ -41,4 +41,5 @@ has the same route before it, names the same semaphores, is the same member, and
 order key.
 in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed;
 nothing happens where nothing was pushed onto it.
-in_now: the time of the call.$$;
+in_now: the time of the call.
+differs: on MariaDB and MySQL it is a part of _queue_end.$$;

@@ -9,4 +9,5 @@ end $$;
 comment on function _queue_check_writable() is
 $$Refuses to take messages where nothing can be written, in words of its own: the server's would come with the whole
 statement.
-Errors: the server's 25006.$$;
+Errors: the server's 25006.
+differs: only here. The error of MariaDB and MySQL is one line.$$;

@@ -14,4 +14,5 @@ $$Whether routines of the queue may be executed by PUBLIC: they run with the rig
 take messages and drop queues.
 in_schema: the schema of the queue.
 Result: fault, NULL: none may; remedy: what to do about it.
-Locks: none.$$;
+Locks: none.
+differs: only here. Nobody may execute a routine of MariaDB and MySQL who wasn't granted it.$$;

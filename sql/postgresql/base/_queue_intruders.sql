@@ -52,4 +52,5 @@ overload of our names, or at an installation a function or an operator, would ru
 and types of others do no harm.
 in_schema: the schema.
 Result: fault, NULL: there is none; remedy: what to do about it.
-Locks: none.$$;
+Locks: none.
+differs: only here. On MariaDB and MySQL a name leads to one database, and nobody can make an operator.$$;

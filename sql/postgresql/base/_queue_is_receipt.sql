@@ -6,4 +6,5 @@ comment on function _queue_is_receipt(text) is
 $$Whether a text has the form of a receipt: an entry number, a dash and 32 hexadecimal digits. No counted repetition,
 with which a regular expression takes ten times as long.
 in_receipt: the text.
-Result: true or false; NULL for NULL.$$;
+Result: true or false; NULL for NULL.
+differs: on MariaDB and MySQL it is an expression in _queue_receipts.$$;

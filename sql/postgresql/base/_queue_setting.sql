@@ -6,4 +6,5 @@ comment on function _queue_setting(text) is
 $$The setting in which a session keeps something that it may not write itself. Its name can't be guessed: it comes from
 a number (queue_secret) that the owner alone can read, and settings like it are in no list.
 in_what: what is kept there.
-Result: the name of the setting.$$;
+Result: the name of the setting.
+differs: only here, see _queue_cursor_name.$$;

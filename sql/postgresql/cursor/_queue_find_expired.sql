@@ -38,4 +38,5 @@ comment on function _queue_find_expired(text, bigint, bigint, integer) is
 $$Holds that have expired, by what queue_reserve noted of their ends.
 in_kind: the kind. in_low: where to begin, a time in microseconds. in_now: the time of the call. in_max: how many.
 Result: tids, row identifiers (NULL for none), and low, where to begin the next time.
-Locks: the messages, and the notes that are done with; what others have locked is left out.$$;
+Locks: the messages, and the notes that are done with; what others have locked is left out.
+differs: only here. InnoDB takes entries that died out of an index soon, so looks from the start find expired holds.$$;

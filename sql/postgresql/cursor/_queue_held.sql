@@ -24,4 +24,5 @@ comment on function _queue_held(text, bigint, bigint[], bigint) is
 $$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it
 has.
 in_kind: the kind. in_until, in_line: of the note in queue_hold. in_now: the time of the call.
-Result: their entries.$$;
+Result: their entries.
+differs: only here, see _queue_find_expired.$$;

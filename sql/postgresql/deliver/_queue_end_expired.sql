@@ -20,4 +20,5 @@ end $$;
 comment on function _queue_end_expired(tid[], bigint) is
 $$Ends what was taken and can't be delivered: where something newer was pushed while it was held, that is put in; where
 it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
-in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.$$;
+in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.
+differs: on MariaDB and MySQL _queue_end_undeliverable does it, one message after another.$$;

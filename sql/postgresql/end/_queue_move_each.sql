@@ -51,4 +51,5 @@ in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
 Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as
-_queue_members_end and _queue_slot_settle.$$;
+_queue_members_end and _queue_slot_settle.
+differs: on MariaDB and MySQL it is a part of queue_move_many.$$;

@@ -27,4 +27,5 @@ in_options: the options of each, those of queue_move, checked; for an ack result
 step of its route. in_now: the time of the call.
 Result: the outcomes, in their order: acked, moved, duplicate, lost.
 Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_move_each.$$;
+Locks: as _queue_move_each.
+differs: on MariaDB and MySQL it is a part of queue_move_many, and of _queue_ack_each.$$;

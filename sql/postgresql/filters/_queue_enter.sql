@@ -18,4 +18,5 @@ _queue_promote.
 in_tids: the messages, locked already; what is in the line stays. in_slow: whether sessions no longer look at the line's
 beginning.
 in_now: the time of the call.
-Result: where they are now, row identifiers.$$;
+Result: where they are now, row identifiers.
+differs: on MariaDB and MySQL it is a part of _queue_try.$$;

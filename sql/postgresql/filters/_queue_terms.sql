@@ -22,4 +22,5 @@ comment on function _queue_terms(text, jsonb) is
 $$The terms of a document, for queue_term: a number for each value that objects alone lead to, and for each that stands
 in an array which they lead to. Values that are equal have the same, 1 and 1.0 too.
 in_kind: the kind. in_document: payload, headers or a filter.
-Result: the terms, each once.$$;
+Result: the terms, each once.
+differs: on MariaDB and MySQL _queue_leaves does it: a function can't be created on every server.$$;

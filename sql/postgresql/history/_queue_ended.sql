@@ -12,4 +12,5 @@ $$The row of queue_history of a message that ends.
 in_row: the message as it was. in_outcome: acked, popped, moved, dead, removed. in_to_kind: where it went, NULL:
 nowhere.
 in_now: the time of the call.
-Result: the row, without a result. It is inlined by the planner.$$;
+Result: the row, without a result. It is inlined by the planner.
+differs: a row can't be a parameter on MariaDB and MySQL; _queue_end copies it by a statement.$$;

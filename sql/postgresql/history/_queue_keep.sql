@@ -31,4 +31,5 @@ end $$;
 comment on function _queue_keep(delayed_queue, text, text, bigint) is
 $$Keeps what a kind wants kept of a message that ends: its history, its key. Routines that end many at once have the
 same in one statement.
-in_row: the message, removed already. in_outcome, in_to_kind: see _queue_ended. in_now: the time of the call.$$;
+in_row: the message, removed already. in_outcome, in_to_kind: see _queue_ended. in_now: the time of the call.
+differs: a row can't be a parameter on MariaDB and MySQL; _queue_end does it.$$;

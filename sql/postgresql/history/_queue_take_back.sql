@@ -31,4 +31,5 @@ $$Takes back what a push has just put in although its key is remembered: a push 
 message before can see only then that there was one.
 in_entries: what was put in. in_now: the time of the call.
 Result: the entries taken back.
-Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.$$;
+Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
+differs: on MariaDB and MySQL _queue_is_remembered reads with a lock, so nothing has to be taken back.$$;

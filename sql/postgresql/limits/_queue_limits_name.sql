@@ -6,4 +6,5 @@ $$;
 comment on function _queue_limits_name(text) is
 $$The setting in which a session keeps what it has of the limits of a kind (see _queue_permit); see _queue_setting.
 in_kind: the kind.
-Result: the name of the setting.$$;
+Result: the name of the setting.
+differs: only here, see _queue_cursor_name.$$;

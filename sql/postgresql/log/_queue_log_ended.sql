@@ -18,4 +18,5 @@ comment on function _queue_log_ended(text[], text[], bigint[], text, text, bigin
 $$Appends the ends of messages to the log, where their kinds have log_seconds.
 in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead,
 removed. in_to_kind: where they went, NULL: nowhere. in_now: the time of the call.
-Locks: as _queue_log_open.$$;
+Locks: as _queue_log_open.
+differs: on MariaDB and MySQL _queue_end logs what it ends.$$;

@@ -11,4 +11,5 @@ end $$;
 comment on function _queue_newest(delayed_queue) is
 $$A message with its newest content.
 in_row: the message.
-Result: the message, its payload and headers replaced by those that were pushed onto it while it was held, if any.$$;
+Result: the message, its payload and headers replaced by those that were pushed onto it while it was held, if any.
+differs: a row can't be a parameter on MariaDB and MySQL, where what is pending has columns of its own.$$;

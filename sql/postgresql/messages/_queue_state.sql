@@ -7,4 +7,5 @@ comment on function _queue_state(bigint, bigint, bigint) is
 $$The state of a message.
 in_reserved_at, in_scheduled_at: its columns. in_now: the time of the call.
 Result: scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late ack still counts until
-then.$$;
+then.
+differs: on MariaDB and MySQL it is an expression: a function can't be created on every server.$$;

@@ -14,4 +14,5 @@ end $$;
 comment on function _queue_settings(text) is
 $$The settings of a kind; one that nobody defined has the defaults.
 in_kind: the kind.
-Result: the row of queue_kind, made up where there is none.$$;
+Result: the row of queue_kind, made up where there is none.
+differs: on MariaDB and MySQL a call reads the columns that it needs; see _queue_defaults.$$;

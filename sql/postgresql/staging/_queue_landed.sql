@@ -38,4 +38,5 @@ comment on function _queue_landed(queue_inbox, bigint) is
 $$One row of the inbox, checked.
 in_row: the row; NULL: nothing is done. in_now: the time of the call.
 Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
-Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.$$;
+Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.
+differs: a row can't be a parameter on MariaDB and MySQL; _queue_take_in_row does it.$$;

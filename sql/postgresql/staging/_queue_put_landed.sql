@@ -35,4 +35,5 @@ $$Puts rows of the inbox into their kinds; a key that is taken or remembered is 
 in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or
 indexes. in_sorted: whether in the order of their keys; else in their own.
 Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
-Locks: waits for other transactions that are putting one of the keys.$$;
+Locks: waits for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL _queue_take_in_row puts in one row after another.$$;

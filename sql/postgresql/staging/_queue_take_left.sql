@@ -26,4 +26,5 @@ $$Pushes what stands in the inbox because its trigger was off when it came: whil
 subscription brings. A row that is wrong stays, with a warning.
 in_max: how many rows at the most.
 Result: how many were pushed.
-Locks: the rows, and as queue_push.$$;
+Locks: the rows, and as queue_push.
+differs: on MariaDB and MySQL _queue_take_in takes in all that has landed.$$;

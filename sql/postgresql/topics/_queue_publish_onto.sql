@@ -34,4 +34,5 @@ $$A publish with on_duplicate, onto the keys that are taken.
 in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other
 parameters are as in queue_publish, checked.
 Result: the outcomes by kind.
-Locks: the messages of that key, in the order of their entries.$$;
+Locks: the messages of that key, in the order of their entries.
+differs: on MariaDB and MySQL it is a part of _queue_publish.$$;

@@ -21,4 +21,5 @@ comment on function _queue_blocked(tid[]) is
 $$Whom a pop leaves alone: to wait for the next in a line with others taken already could be a deadlock.
 in_tids: the row identifiers of messages that were taken.
 Result: those of which somebody has locked the next in the line of their order key.
-Locks: the next of the others.$$;
+Locks: the next of the others.
+differs: a line has a row of its own in queue_order on MariaDB and MySQL, and that is locked instead.$$;

@@ -31,4 +31,5 @@ comment on function _queue_lock_lines(bigint[], bigint[]) is
 $$Locks messages that are to end and who comes next in the lines of their order keys, so that nobody is waited for once
 one of them has ended: that could be a deadlock.
 in_entries: the messages. in_others: what else to lock; NULL: nothing.
-Locks: as said, in the order of their entries.$$;
+Locks: as said, in the order of their entries.
+differs: a line has a row of its own in queue_order on MariaDB and MySQL, and that is locked instead.$$;

@@ -31,4 +31,5 @@ comment on function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint
 text, text) is $$_queue_put for a message with an order key, which gets to the end of its line.
 in_order: the order key. The other parameters and the result are those of _queue_put.
 Errors: under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.$$;
+Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.
+differs: on MariaDB and MySQL _queue_stand has a message wait once it is in.$$;

@@ -21,4 +21,5 @@ end $$;
 comment on function _queue_slot_pushed(text, text[], text[], boolean, bigint) is
 $$Has messages that were pushed wait in line for their semaphores, and wakes them where there is room.
 in_kind, in_keys: the messages. in_semaphores, in_new: what the new ones name. in_now: the time of the call.
-Locks: those of _queue_slot_settle.$$;
+Locks: those of _queue_slot_settle.
+differs: on MariaDB and MySQL _queue_follow_slots does it for each message.$$;

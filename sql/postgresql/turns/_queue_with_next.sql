@@ -12,4 +12,5 @@ end $$;
 comment on function _queue_with_next(bigint[]) is
 $$What has to be locked to end messages: they, and those that come next in the lines of their order keys.
 in_entries: the messages.
-Result: the entries.$$;
+Result: the entries.
+differs: only here, see _queue_lock_lines.$$;

@@ -17,4 +17,5 @@ $$Notifies the sessions that wait for a kind with max_reserved, if there are any
 may be room. A session does so once in 50 ms a channel: who waits looks again 50 ms after each event, and each second
 while there is no room. What it did last is rolled back with its transaction.
 in_kind: the kind.
-Locks: as _queue_is_heard.$$;
+Locks: as _queue_is_heard.
+differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;

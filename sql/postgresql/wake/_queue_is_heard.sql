@@ -7,4 +7,5 @@ $$Whether a session listens to the kind, or to another one of its channel: each 
 until it ends. To find that out a lock is taken and given back at once, which costs 0.3 µs and no row.
 in_kind: the kind.
 Result: false: nobody does. Another call that asks at the same instant passes for one that listens.
-Locks: an advisory lock of the session, for that instant; it never waits.$$;
+Locks: an advisory lock of the session, for that instant; it never waits.
+differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;

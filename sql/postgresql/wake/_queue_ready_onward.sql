@@ -31,4 +31,5 @@ $$What _queue_ready answers where a scan from the start is slow: what a reserve 
 by the notes of their ends.
 in_kind: the kind, which isn't paused. in_now: the time of the call. in_cursor: the cursor.
 Result: ready, and next_at: when the next delayed message falls due, or the next noted hold ends; NULL: none, or
-ready.$$;
+ready.
+differs: on MariaDB and MySQL _queue_ready looks from the start.$$;

@@ -59,4 +59,5 @@ event out holds a shared advisory lock until it ends, by which queue_listen know
 transaction that has been going on (over 5 ms) always notifies, since its commit may be far; where nobody listens it
 holds that lock, for those who begin to. PostgreSQL itself drops duplicates within a transaction.
 Locks: advisory ones, for which it doesn't wait; one of them until the transaction ends.
-Where the idea comes from: the signaller of Keuss, which thins its events to one in 50 ms.$$;
+Where the idea comes from: the signaller of Keuss, which thins its events to one in 50 ms.
+differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;

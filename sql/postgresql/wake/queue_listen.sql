@@ -44,4 +44,5 @@ Without LISTEN, or behind a pooler that shares sessions, don't call this: poll. 
 or until pg_advisory_unlock_all().
 Errors: PQ001 for kinds.
 Locks: a shared advisory lock of the session for each channel, 16 at the most; it waits for none of them.
-Where the idea comes from: LISTEN and NOTIFY, as Keuss uses its signaller.$$;
+Where the idea comes from: LISTEN and NOTIFY, as Keuss uses its signaller.
+differs: only here. MariaDB and MySQL have no LISTEN; queue_wait looks.$$;

@@ -17,4 +17,5 @@ in_session_lock: the advisory lock that its session holds, NULL: it is alive by 
 process of that session: a session can't see its own lock by trying to take it. in_until: when its heartbeat is too old.
 in_now: the time of the call.
 Result: true or false.
-Locks: a shared advisory lock, for an instant; it never waits.$$;
+Locks: a shared advisory lock, for an instant; it never waits.
+differs: on MariaDB and MySQL it is one expression with is_used_lock().$$;
