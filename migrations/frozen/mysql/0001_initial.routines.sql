@@ -11241,8 +11241,8 @@ from queue_group g;
 create or replace view queue_semaphores as
 select s.name, s.capacity,
     (select count(*) from queue_semaphore_slot h
-        where h.name = s.name and h.until > timestampdiff(microsecond, '1970-01-01 00:00:00',
-            utc_timestamp(6))) as held,
+        where h.name = s.name
+            and h.until > timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))) as held,
     (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
 from queue_semaphore s;
 --;

@@ -6,8 +6,8 @@ create or replace function _queue_push_options(in_options jsonb, in_now bigint,
 begin
     in_options := nullif(in_options, 'null');
     perform _queue_check_options(in_options,
-        array['delay_seconds', 'scheduled_at', 'priority', 'headers', 'attempts', 'max_attempts', 'on_duplicate',
-            'route', 'group', 'order_key', 'semaphores'], 'options');
+        '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}'::text[]
+            || '{route, group, order_key, semaphores}'::text[], 'options');
     scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now)
         else in_now end;
     priority := coalesce(case when in_options ? 'priority'
