@@ -46,4 +46,14 @@ shift
 # The build of a package takes its tools from the same list: pip reads it from the first name up to 25.2, from
 # the second after that. The path is relative because pip would split it at a space.
 export PIP_CONSTRAINT=requirements/constraints.txt PIP_BUILD_CONSTRAINT=requirements/constraints.txt
+
+# uv does the same in a third of the time, and keeps what it fetched for the next clone; but PySpark, a source of
+# half a gigabyte, it would keep three times. Where it gets nowhere, pip does it.
+if [ "${extras#*spark}" = "$extras" ] && "$@" install --quiet --disable-pip-version-check uv 2>/dev/null; then
+    index=${PIP_INDEX_URL:-$("$@" config get global.index-url 2>/dev/null || true)}
+    if UV_HTTP_TIMEOUT=30 .venv/bin/uv pip install --quiet --python .venv/bin/python ${index:+--default-index "$index"} \
+        --constraints "$PIP_CONSTRAINT" --build-constraints "$PIP_CONSTRAINT" --editable ".[$extras]" 2>/dev/null; then
+        exit
+    fi
+fi
 "$@" install --quiet --disable-pip-version-check --editable ".[$extras]"

@@ -210,6 +210,7 @@ def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
     if known:
         session.slow(clock.now)
         session.change(took=100)
+    clock.nothing_takes_time()  # the second time
     session.conn.execute(
         "select _queue_keep_cursor('work', %s, jsonb_populate_record(null::queue_cursor, %s), 'start', %s,"
         " 60000000, 10000, null, %s)",

@@ -191,9 +191,11 @@ def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
     else:
         kept = "{}" if known == "nothing" else json.dumps({path(queue)[2:]: {}})
         queue.execute("set @pyqueue_cursors = %s", [kept])
+    start = ticks(queue)
+    clock.nothing_takes_time()  # the second time
     queue.execute(
         "call _queue_keep_cursor('mail', %s, json_extract(@pyqueue_cursors, %s), 'start', %s, 5001, 100,"
         " null, %s)",
-        [path(queue), path(queue), ticks(queue), clock.now],
+        [path(queue), path(queue), start, clock.now],
     )
     assert cursor(queue) is None
