@@ -20,7 +20,7 @@ _BARE: Final = re.compile(r"\bcollate exact\b")
 _ATOMIC: Final = re.compile(r"^( *)begin atomic\n(.*?)^\1end atomic;\n", re.DOTALL | re.MULTILINE)
 _SHELL: Final = """\
 begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-    declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+    declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     begin

@@ -89,10 +89,10 @@ def measures() -> dict[str, tuple[int, int]]:
     return {
         "routines on PostgreSQL": (len(files(postgresql, "routine")), 229),
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 251),
-        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15970),
+        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 15980),
         f"lines over {WIDTH} wide": (sum(map(_wide, LIVE.rglob("*.sql"))), 0),
         "routines without a twin": (len(names[0] ^ names[1]), 110),
-        "lines frozen": (_lines(frozen), 18160),
+        "lines frozen": (_lines(frozen), 18170),
     }
 
 

@@ -68,7 +68,7 @@ order by s.p_kind limit %s
 SEMAPHORES = "select s.name, s.capacity from queue_semaphore s order by s.name limit %s"
 HELD = """
 select count(*) from (
-    select h.name from queue_semaphore_slot h where h.name = %s and h.until > %s limit %s) r
+    select h.name from queue_semaphore_permit h where h.name = %s and h.until > %s limit %s) r
 """
 WAITING = """
 select count(*) from (select w.name from queue_semaphore_wait w where w.name = %s limit %s) r

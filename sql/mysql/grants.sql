@@ -98,7 +98,7 @@ grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue
 grant select (error) on queue_group_member to queue_operator;
 grant select on queue_count to queue_operator, queue_observer;
 grant select on queue_semaphore to queue_operator, queue_observer;
-grant select on queue_semaphore_slot to queue_operator, queue_observer;
+grant select on queue_semaphore_permit to queue_operator, queue_observer;
 grant select on queue_semaphore_wait to queue_operator, queue_observer;
 grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts,
     max_attempts, reserved_by, age, source_kind, source_key, entry) on queue_messages to queue_observer;

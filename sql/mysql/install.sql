@@ -28,7 +28,7 @@ source settings/queue_use.table.sql
 source topics/queue_subscription.table.sql
 source schedules/queue_recurring.table.sql
 source groups/queue_group.table.sql
-source groups/queue_group_slot.table.sql
+source groups/queue_group_stripe.table.sql
 source groups/queue_group_due.table.sql
 source log/queue_log.table.sql
 source log/queue_log_epoch.table.sql
@@ -39,9 +39,9 @@ source groups/queue_group_member.table.sql
 source turns/queue_order.table.sql
 source turns/queue_order_waiting.table.sql
 source turns/queue_semaphore.table.sql
-source turns/queue_semaphore_slot.table.sql
+source turns/queue_semaphore_permit.table.sql
 source turns/queue_semaphore_wait.table.sql
-source limits/queue_place.table.sql
+source limits/queue_slot.table.sql
 source limits/queue_bucket.table.sql
 source filters/queue_term.table.sql
 source base/queue_epoch.table.sql
@@ -49,7 +49,7 @@ source base/queue_gate.table.sql
 -- without wake/queue_event.table.sql: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
 -- without cursor/queue_hold.table.sql: bounds do without notes of the ends of holds, see
 -- docs/adr/0003-mariadb-and-mysql.md
--- without limits/queue_slot.table.sql: queue_place has the places and what stands in them, see docs/adr/0012-limits.md
+-- without limits/queue_slot.table.sql: queue_slot has the places and what stands in them, see docs/adr/0012-limits.md
 -- without limits/queue_claim.table.sql: see queue_slot
 
 -- base
@@ -79,7 +79,7 @@ source base/_queue_commit.sql
 source base/_queue_undo.sql
 source base/_queue_random.sql
 source base/_queue_begin_alone.sql
-source base/_queue_again.sql
+source base/_queue_retry.sql
 source base/_queue_iso.sql
 
 -- messages
@@ -115,7 +115,7 @@ source deliver/_queue_scan.sql
 source deliver/_queue_scan_lane.sql
 source deliver/_queue_take.sql
 source deliver/_queue_end_undeliverable.sql
-source deliver/_queue_hold.sql
+source deliver/_queue_begin_delivery.sql
 source deliver/_queue_pop_end.sql
 source deliver/_queue_pop_take.sql
 source deliver/_queue_reserve.sql
@@ -127,7 +127,7 @@ source deliver/queue_reserve.sql
 source deliver/queue_pop.sql
 source deliver/queue_extend.sql
 source deliver/queue_extend_many.sql
-source deliver/_queue_reserved.sql
+source deliver/_queue_answer.sql
 source deliver/queue_next.sql
 
 -- cursor
@@ -177,30 +177,30 @@ source history/queue_replay.sql
 
 -- turns
 source turns/_queue_order_key.sql
-source turns/_queue_stand.sql
-source turns/_queue_stand_batch.sql
+source turns/_queue_join_line.sql
+source turns/_queue_join_line_batch.sql
 source turns/_queue_advance.sql
 source turns/_queue_advance_each.sql
 source turns/_queue_semaphores.sql
-source turns/_queue_slot_lock.sql
-source turns/_queue_slot_room.sql
-source turns/_queue_slot_lacks.sql
-source turns/_queue_slot_next.sql
-source turns/_queue_slot_wake.sql
-source turns/_queue_slot_settle.sql
-source turns/_queue_slot_note.sql
-source turns/_queue_slot_hand_over.sql
-source turns/_queue_slot_end.sql
-source turns/_queue_slot_look.sql
-source turns/_queue_slot_ready.sql
-source turns/_queue_slot_sweep.sql
+source turns/_queue_permits_lock.sql
+source turns/_queue_permits_room.sql
+source turns/_queue_permits_lacking.sql
+source turns/_queue_permits_next.sql
+source turns/_queue_permits_wake.sql
+source turns/_queue_permits_settle.sql
+source turns/_queue_permits_note.sql
+source turns/_queue_permits_hand_over.sql
+source turns/_queue_permits_end.sql
+source turns/_queue_permits_look.sql
+source turns/_queue_permits_ready.sql
+source turns/_queue_permits_sweep.sql
 source turns/_queue_line_up.sql
-source turns/_queue_follow_slots.sql
-source turns/_queue_slot_promised.sql
-source turns/_queue_slot_promised_one.sql
-source turns/_queue_slot_take.sql
-source turns/_queue_take_slotted.sql
-source turns/_queue_extend_slotted.sql
+source turns/_queue_carry_semaphores.sql
+source turns/_queue_permits_promised.sql
+source turns/_queue_permits_promised_one.sql
+source turns/_queue_permits_take.sql
+source turns/_queue_take_with_permits.sql
+source turns/_queue_extend_with_permits.sql
 source turns/queue_semaphore.sql
 
 -- limits
@@ -208,14 +208,14 @@ source limits/_queue_limited_until.sql
 source limits/_queue_define_limits.sql
 source limits/_queue_slots_free.sql
 source limits/_queue_slots.sql
-source limits/_queue_claim.sql
-source limits/_queue_lease.sql
-source limits/_queue_permit.sql
-source limits/_queue_permit_used.sql
+source limits/_queue_claim_slots.sql
+source limits/_queue_lease_tokens.sql
+source limits/_queue_admit.sql
+source limits/_queue_admitted.sql
 
 -- groups
 source groups/_queue_route.sql
-source groups/_queue_follow.sql
+source groups/_queue_carry_route.sql
 source groups/_queue_group_check.sql
 source groups/_queue_group_note.sql
 source groups/_queue_groups_due.sql
@@ -281,15 +281,15 @@ source filters/_queue_define_filter.sql
 source filters/_queue_look_line.sql
 source filters/_queue_look_due.sql
 source filters/_queue_look_terms.sql
-source filters/_queue_try.sql
+source filters/_queue_take_candidates.sql
 source filters/_queue_find_terms.sql
 source filters/_queue_take_where.sql
 source filters/_queue_peek_where.sql
 
 -- staging
-source staging/_queue_take_in.sql
-source staging/_queue_land.sql
-source staging/_queue_take_in_row.sql
+source staging/_queue_drain_inbox.sql
+source staging/_queue_push_inbox_row.sql
+source staging/_queue_drain_inbox_row.sql
 source staging/_queue_stage_remove.sql
 source staging/_queue_stage_outdated.sql
 source staging/_queue_stage_prune.sql
@@ -313,8 +313,8 @@ source staging/queue_stream_commit.sql
 source staging/queue_stream_forget.sql
 
 -- workers
-source workers/_queue_free.sql
-source workers/_queue_free_one.sql
+source workers/_queue_release_worker.sql
+source workers/_queue_release_delivery.sql
 source workers/_queue_server_run.sql
 source workers/_queue_reap.sql
 source workers/_queue_reap_by_the_way.sql
@@ -339,7 +339,7 @@ source settings/queue_resume.sql
 source upkeep/_queue_fold_counts.sql
 source upkeep/_queue_prune_kind.sql
 source upkeep/_queue_prune_by_the_way.sql
-source upkeep/_queue_tidy.sql
+source upkeep/_queue_upkeep.sql
 source upkeep/queue_prune.sql
 
 -- views

@@ -31,7 +31,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir topics/queue_subscription.table.sql
 \ir schedules/queue_recurring.table.sql
 \ir groups/queue_group.table.sql
-\ir groups/queue_group_slot.table.sql
+\ir groups/queue_group_stripe.table.sql
 \ir groups/queue_group_due.table.sql
 \ir log/queue_log.table.sql
 \ir log/queue_log_gone.table.sql
@@ -39,7 +39,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir log/queue_reader.table.sql
 \ir groups/queue_group_member.table.sql
 \ir turns/queue_semaphore.table.sql
-\ir turns/queue_semaphore_slot.table.sql
+\ir turns/queue_semaphore_permit.table.sql
 \ir turns/queue_semaphore_wait.table.sql
 \ir limits/queue_slot.table.sql
 \ir limits/queue_claim.table.sql
@@ -119,7 +119,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- wake
 \ir wake/_queue_is_heard.sql
 \ir wake/_queue_wake.sql
-\ir wake/_queue_freed.sql
+\ir wake/_queue_wake_limited.sql
 \ir wake/_queue_ready_onward.sql
 \ir wake/_queue_ready.sql
 \ir wake/queue_wait.sql
@@ -150,8 +150,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir end/queue_redrive.sql
 
 -- history
-\ir history/_queue_ended.sql
-\ir history/_queue_keep.sql
+\ir history/_queue_history_row.sql
+\ir history/_queue_remember.sql
 \ir history/_queue_is_remembered.sql
 \ir history/_queue_take_back.sql
 \ir history/queue_replay.sql
@@ -159,26 +159,26 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- turns
 \ir turns/_queue_order_key.sql
 \ir turns/_queue_semaphores.sql
-\ir turns/_queue_slot_lock.sql
-\ir turns/_queue_slot_room.sql
-\ir turns/_queue_slot_next.sql
-\ir turns/_queue_slot_settle.sql
-\ir turns/_queue_slot_look.sql
-\ir turns/_queue_slot_sweep.sql
+\ir turns/_queue_permits_lock.sql
+\ir turns/_queue_permits_room.sql
+\ir turns/_queue_permits_next.sql
+\ir turns/_queue_permits_settle.sql
+\ir turns/_queue_permits_look.sql
+\ir turns/_queue_permits_sweep.sql
 \ir turns/_queue_line_up.sql
-\ir turns/_queue_slot_pushed.sql
+\ir turns/_queue_permits_pushed.sql
 \ir turns/_queue_line.sql
-\ir turns/_queue_stand.sql
-\ir turns/_queue_put_ordered.sql
-\ir turns/_queue_stand_batch.sql
+\ir turns/_queue_join_line.sql
+\ir turns/_queue_put_in_line.sql
+\ir turns/_queue_join_line_batch.sql
 \ir turns/_queue_advance.sql
 \ir turns/_queue_with_next.sql
 \ir turns/_queue_lock_lines.sql
 \ir turns/_queue_blocked.sql
-\ir turns/_queue_slot_ready.sql
-\ir turns/_queue_slot_take.sql
-\ir turns/_queue_take_slotted.sql
-\ir turns/_queue_extend_slotted.sql
+\ir turns/_queue_permits_ready.sql
+\ir turns/_queue_permits_take.sql
+\ir turns/_queue_take_with_permits.sql
+\ir turns/_queue_extend_with_permits.sql
 \ir turns/queue_semaphore.sql
 
 -- limits
@@ -187,13 +187,13 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir limits/_queue_define_limits.sql
 \ir limits/_queue_slots_free.sql
 \ir limits/_queue_slots.sql
-\ir limits/_queue_lease.sql
-\ir limits/_queue_permit.sql
-\ir limits/_queue_permit_used.sql
+\ir limits/_queue_lease_tokens.sql
+\ir limits/_queue_admit.sql
+\ir limits/_queue_admitted.sql
 
 -- groups
 \ir groups/_queue_route.sql
-\ir groups/_queue_follow.sql
+\ir groups/_queue_carry_route.sql
 \ir groups/_queue_group_check.sql
 \ir groups/_queue_group_note.sql
 \ir groups/_queue_groups_due.sql
@@ -249,7 +249,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir filters/_queue_index.sql
 \ir filters/_queue_index_keys.sql
 \ir filters/_queue_forget_terms.sql
-\ir filters/_queue_enter.sql
+\ir filters/_queue_promote_found.sql
 \ir filters/_queue_find_terms.sql
 \ir filters/_queue_take_where.sql
 \ir filters/_queue_prune_terms.sql
@@ -265,10 +265,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir staging/_queue_stream_held.sql
 \ir staging/_queue_stream_trim.sql
 \ir staging/_queue_stream_fail.sql
-\ir staging/_queue_landed.sql
-\ir staging/_queue_put_landed.sql
-\ir staging/_queue_take_in.sql
-\ir staging/_queue_take_left.sql
+\ir staging/_queue_check_inbox_row.sql
+\ir staging/_queue_put_inbox_rows.sql
+\ir staging/_queue_drain_inbox.sql
+\ir staging/_queue_drain_inbox_left.sql
 \ir staging/queue_stage_begin.sql
 \ir staging/queue_stage_publish.sql
 \ir staging/queue_stage_abort.sql
@@ -284,7 +284,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- workers
 \ir workers/_queue_is_alive.sql
 \ir workers/_queue_server_run.sql
-\ir workers/_queue_free.sql
+\ir workers/_queue_release_worker.sql
 \ir workers/_queue_reap.sql
 \ir workers/_queue_reap_by_the_way.sql
 \ir workers/queue_heartbeat.sql
@@ -309,7 +309,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir upkeep/_queue_prune_by_the_way.sql
 \ir upkeep/_queue_mend_sequence.sql
 \ir upkeep/_queue_mend_sequences.sql
-\ir upkeep/_queue_tidy.sql
+\ir upkeep/_queue_upkeep.sql
 \ir upkeep/queue_prune.sql
 
 -- what they name is in this schema

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 WHOLE = {
-    *("queue_count", "queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait"),
+    *("queue_count", "queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait"),
     *(
         "queue_stats",
         "queue_workers",
@@ -120,7 +120,7 @@ def test_nothing_that_it_can_read_has_a_secret_in_it(
             assert rows or name in (
                 "queue_subscriptions",
                 "queue_readers",
-                "queue_semaphore_slot",
+                "queue_semaphore_permit",
                 "queue_semaphore_wait",
             )
             assert SECRET not in str(rows)

@@ -79,7 +79,7 @@ select 'group' || i, 'next', '{}', 'group' || i, 0, 0, 'wait', false, 60, 0
 from generate_series(1, %(size)s / 10) i;
 update queue_group set group_name = 'crowd' where group_name = 'group8';
 update queue_group set finished_at = 0, forget_at = 0 where group_name = 'group5';
-insert into queue_group_slot (group_name, slot)
+insert into queue_group_stripe (group_name, slot)
 select g.group_name, s from queue_group g, generate_series(0, 31) s;
 insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
 select 1000000000 + i, case when i %% 2 = 0 then 'crowd' else 'group' || i %% (%(size)s / 10) end, i %% 32,
@@ -123,7 +123,7 @@ select _queue_index(array(select q.entry from delayed_queue q where q.p_key = 'p
 SEMAPHORED = """
 select queue_semaphore('crowd', 3), queue_semaphore('empty', 0);
 select queue_semaphore('wide' || i, 1000000) from generate_series(0, 4) i;
-insert into queue_semaphore_slot (entry, name, until)
+insert into queue_semaphore_permit (entry, name, until)
 select 2000000000 + i, 'crowd', queue_now() + 3600000000 from generate_series(1, 2) i;
 insert into queue_kind (p_kind, semaphores) values ('slotted', true), ('stuck', true);
 with q as (
@@ -514,10 +514,10 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
 TABLES = (
     *("delayed_queue", "queue_history", "queue_dedup"),
     *("queue_use", "queue_subscription", "queue_recurring"),
-    *("queue_group", "queue_group_slot", "queue_group_member"),
+    *("queue_group", "queue_group_stripe", "queue_group_member"),
     *("queue_slot", "queue_claim", "queue_bucket"),
     *("queue_log", "queue_log_gone", "queue_log_known", "queue_reader", "queue_term"),
-    *("queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait", "queue_stream_kept"),
+    *("queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait", "queue_stream_kept"),
 )
 ALIKE = {
     *("queue_dedup", "queue_group_member", "queue_log_gone"),

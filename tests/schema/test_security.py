@@ -76,7 +76,7 @@ def callable_by(conn: psycopg.Connection, role: str) -> set[str]:
     return {name for (name,) in rows}
 
 
-RUNNING_AS_OWNER = PUBLIC - EVERYBODY | {"_queue_take_in"}
+RUNNING_AS_OWNER = PUBLIC - EVERYBODY | {"_queue_drain_inbox"}
 """A trigger has the rights of whoever inserts, unless it is a definer."""
 
 
@@ -169,7 +169,7 @@ def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: ps
             *("queue_messages", "queue_stats", "queue_workers", "queue_writes", "queue_history"),
             *("queue_subscriptions", "queue_schedules", "queue_groups", "queue_semaphores"),
             *("queue_log", "queue_readers"),
-            *("queue_count", "queue_semaphore", "queue_semaphore_slot", "queue_semaphore_wait"),
+            *("queue_count", "queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait"),
         )
     }
     assert set(found) == looking | {

@@ -25,7 +25,7 @@ begin
     call queue_now(v_now);
     delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
     straight_join delayed_queue q on q.entry = j.entry;
-    update queue_kind k join queue_place p on p.p_kind = k.p_kind set p.entry = null;
+    update queue_kind k join queue_slot p on p.p_kind = k.p_kind set p.entry = null;
     insert into queue_count (p_kind) values ('a') on duplicate key update pushed = pushed + 1;
 end $$
 delimiter ;
@@ -36,7 +36,7 @@ delimiter ;
     ("text", "dialect", "tables"),
     [
         (POSTGRESQL, "postgresql", {"delayed_queue", "queue_count", "queue_slot"}),
-        (MYSQL, "mysql", {"delayed_queue", "queue_count", "queue_place"}),
+        (MYSQL, "mysql", {"delayed_queue", "queue_count", "queue_slot"}),
     ],
 )
 def test_calls_and_changes_are_those_of_the_body(text: str, dialect: str, tables: set[str]) -> None:

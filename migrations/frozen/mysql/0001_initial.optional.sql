@@ -86,7 +86,7 @@ Result: a timestamp with time zone; NULL for NULL.
 differs: a datetime has no zone: the result is UTC.'
 return timestampadd(microsecond, in_time, timestamp '1970-01-01 00:00:00.000000');
 --;
--- calls: _queue_entry, _queue_land, queue_now
+-- calls: _queue_entry, _queue_push_inbox_row, queue_now
 -- changes: delayed_queue
 -- Pushes each row as it comes in; queue_reserve, queue_pop and queue_prune take the rows themselves out.
 -- differs: PostgreSQL has a statement trigger, which can name the number of a wrong row; here its key does.
@@ -153,7 +153,7 @@ begin
             if(v_due > v_now, v_due, null))
         on duplicate key update entry = delayed_queue.entry;
     else
-        call _queue_land(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority,
+        call _queue_push_inbox_row(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority,
             new.delay_seconds, new.scheduled_at, new.attempts, new.max_attempts);
     end if;
     -- only its number is needed until somebody takes it out
@@ -342,7 +342,7 @@ grant select on queue_count to queue_operator, queue_observer;
 --;
 grant select on queue_semaphore to queue_operator, queue_observer;
 --;
-grant select on queue_semaphore_slot to queue_operator, queue_observer;
+grant select on queue_semaphore_permit to queue_operator, queue_observer;
 --;
 grant select on queue_semaphore_wait to queue_operator, queue_observer;
 --;

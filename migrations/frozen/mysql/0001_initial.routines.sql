@@ -540,13 +540,13 @@ begin
     if @pyqueue_cursors is not null and json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true then
         set @pyqueue_cursors = '{}';
     end if;
-    if @pyqueue_places is not null and json_valid(convert(@pyqueue_places using utf8mb4)) is not true then
-        set @pyqueue_places = '{}';
+    if @pyqueue_slots is not null and json_valid(convert(@pyqueue_slots using utf8mb4)) is not true then
+        set @pyqueue_slots = '{}';
     end if;
-    set @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
+    set @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null;
 end;
 --;
--- calls: _queue_slot_end
+-- calls: _queue_permits_end
 drop procedure if exists _queue_commit;
 --;
 create procedure _queue_commit(in in_own boolean)
@@ -554,13 +554,13 @@ create procedure _queue_commit(in in_own boolean)
 in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.
 differs: only here, see _queue_begin.'
 begin
-    if @pyqueue_slot_names is not null then
-        call _queue_slot_end();
+    if @pyqueue_permit_names is not null then
+        call _queue_permits_end();
     end if;
     if in_own then
         commit and no chain no release; -- whatever completion_type the session has
     end if;
-    set @pyqueue_own = null, @pyqueue_slot_held = null;
+    set @pyqueue_own = null, @pyqueue_permit_held = null;
 end;
 --;
 drop procedure if exists _queue_undo;
@@ -578,8 +578,8 @@ begin
     elseif not in_own then
         rollback to savepoint pyqueue_begin;
     end if;
-    set @pyqueue_own = null, @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null,
-        @pyqueue_cursors = '{}', @pyqueue_places = '{}'; -- they may be why it failed
+    set @pyqueue_own = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null,
+        @pyqueue_cursors = '{}', @pyqueue_slots = '{}'; -- they may be why it failed
 end;
 --;
 drop procedure if exists _queue_random;
@@ -616,9 +616,9 @@ begin
 end;
 --;
 -- calls: _queue_undo
-drop procedure if exists _queue_again;
+drop procedure if exists _queue_retry;
 --;
-create procedure _queue_again(in in_own boolean, inout out_tries int)
+create procedure _queue_retry(in in_own boolean, inout out_tries int)
     comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is
 made again, since all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has
 innodb_snapshot_isolation on, the default from 11.6 on, and a row has changed that a statement waited for (1020): that
@@ -1059,7 +1059,7 @@ begin
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
     declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at, v_ready_at bigint;
     declare v_rank int;
-    declare v_newer, v_placed, v_slotted boolean;
+    declare v_newer, v_placed, v_guarded boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has
     -- another entry
@@ -1070,7 +1070,7 @@ begin
     end if;
     select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
         q.order_waits is not true, q.semaphores is not null, q.ready_rank, q.ready_at
-    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_slotted, v_rank, v_ready_at
+    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_guarded, v_rank, v_ready_at
     from delayed_queue q where q.entry = v_entry for update;
     if v_entry is null then
         set out_outcome = null;
@@ -1107,7 +1107,7 @@ begin
             q.attempts = if(v_reserved_at is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
-        if v_slotted then
+        if v_guarded then
             call _queue_line_up(v_entry);
         end if;
         set out_outcome = 'replaced';
@@ -1265,7 +1265,7 @@ push: begin
         and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
         call _queue_order_key(in_options, null, v_order);
-        call _queue_stand(in_kind, out_key, v_order);
+        call _queue_join_line(in_kind, out_key, v_order);
         call _queue_enrol(v_members);
     end if;
     if v_logs then
@@ -1368,8 +1368,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options,
---     _queue_pushed, _queue_put_new, _queue_stand_batch
+-- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_join_line_batch, _queue_lock_keys, _queue_message,
+--     _queue_push_options, _queue_pushed, _queue_put_new
 drop procedure if exists _queue_push_each;
 --;
 create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
@@ -1456,7 +1456,7 @@ begin
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
     close c;
-    call _queue_stand_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
+    call _queue_join_line_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
     call _queue_enrol(v_members);
 end;
 --;
@@ -1529,7 +1529,7 @@ in_options: what else is to be known.
   popped, moved, dead or removed; its retries come before them. The order key stays with a message as its route does.
   Where the message moves to, it stands at the end of the line, and so does what was pushed onto it while it was held.
   A dead letter stands in no line. Allowed: 1 to 200 characters. Default: none.
-- semaphores: the message is delivered only where it gets a slot of each of them, see queue_semaphore. Until then it
+- semaphores: the message is delivered only where it gets a permit of each of them, see queue_semaphore. Until then it
   waits in line. They stay with a message as its route does. Not together with order_key. Allowed: an array of 1 to 8
   names. Default: none.
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only
@@ -1547,7 +1547,7 @@ begin
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -1572,7 +1572,7 @@ begin
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -1607,7 +1607,7 @@ the keys, so that overlapping batches don''t deadlock.'
 begin
     declare v_outcomes, v_made longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -1663,7 +1663,7 @@ begin
     order by r.place;
 end;
 --;
--- calls: _queue_check_payload, _queue_push, _queue_slot_end
+-- calls: _queue_check_payload, _queue_permits_end, _queue_push
 drop procedure if exists queue_push_into;
 --;
 create procedure queue_push_into(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -1680,8 +1680,8 @@ begin
     declare v_scheduled_at bigint;
     call _queue_check_payload(in_payload, 'payload');
     call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, out_outcome);
-    if @pyqueue_slot_names is not null then
-        call _queue_slot_end();
+    if @pyqueue_permit_names is not null then
+        call _queue_permits_end();
     end if;
 end;
 --;
@@ -1940,10 +1940,11 @@ begin
 end;
 --;
 -- changes: delayed_queue
-drop procedure if exists _queue_hold;
+drop procedure if exists _queue_begin_delivery;
 --;
-create procedure _queue_hold(in in_entries longtext character set utf8mb4, in in_number int, in in_until bigint,
-    in in_now bigint, in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seed varchar(64) character set ascii)
+create procedure _queue_begin_delivery(in in_entries longtext character set utf8mb4, in in_number int,
+    in in_until bigint, in in_now bigint, in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_seed varchar(64) character set ascii)
     comment 'Begins a delivery of each of some messages.
 in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now:
 the time of the call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are
@@ -1966,7 +1967,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_advance_each, _queue_end, _queue_tidy
+-- calls: _queue_advance_each, _queue_end, _queue_upkeep
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_pop_end;
 --;
@@ -2018,12 +2019,12 @@ begin
         close c;
     end if;
     if rand() < 0.05 then
-        call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+        call _queue_upkeep(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
     end if;
 end;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_defaults, _queue_groups_due,
---     _queue_permit, _queue_permit_used, _queue_take_deliverable, _queue_take_slotted, _queue_use, _queue_where
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_defaults,
+--     _queue_groups_due, _queue_take_deliverable, _queue_take_with_permits, _queue_use, _queue_where
 -- changes: queue_count
 drop procedure if exists _queue_pop_take;
 --;
@@ -2037,7 +2038,7 @@ begin
     declare v_looked bigint;
     declare v_most, v_number, v_expired int;
     declare v_max int default coalesce(in_max_messages, 1);
-    declare v_paused, v_slotted boolean default false;
+    declare v_paused, v_guarded boolean default false;
     declare v_expires decimal(20,6);
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
@@ -2051,7 +2052,7 @@ begin
     call _queue_where(in_options, v_where);
     select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores,
         k.rate_per_second
-    into v_most, v_paused, v_shape, v_expires, v_slotted, v_rate
+    into v_most, v_paused, v_shape, v_expires, v_guarded, v_rate
     from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
@@ -2060,19 +2061,19 @@ begin
         call _queue_use(in_kind, v_expires, in_now);
     end if;
     if not v_paused and v_rate is not null then
-        call _queue_permit(in_kind, null, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
+        call _queue_admit(in_kind, null, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
-        if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries,
+        if v_guarded then
+            call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries,
                 v_number, v_expired);
         else
             call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);
         end if;
         if v_rate is not null then
-            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
@@ -2081,8 +2082,8 @@ begin
     set out_entries = coalesce(out_entries, '[]');
 end;
 --;
--- calls: _queue_defaults, _queue_groups_due, _queue_keep_cursor, _queue_reserve_many, _queue_slot_promised_one,
---     _queue_take_onward, _queue_ticks, _queue_tidy, queue_now
+-- calls: _queue_defaults, _queue_groups_due, _queue_keep_cursor, _queue_permits_promised_one, _queue_reserve_many,
+--     _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_reserve;
 --;
@@ -2092,14 +2093,14 @@ create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*
     comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
 has asked for before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
 The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
-may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
+may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_begin_delivery.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
     declare v_timeout decimal(20,6);
     declare v_none decimal(30,6);
     declare v_most, v_slots int;
-    declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
+    declare v_special, v_keeps, v_guarded, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     -- 0 after one slow scan, 1 where there is no cursor
     declare v_kept int default json_length(@pyqueue_cursors, v_path);
@@ -2117,7 +2118,7 @@ begin
             or k.expires_seconds is not null
                 or k.max_reserved is not null or k.rate_per_second is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
-        into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
+        into v_timeout, v_most, v_special, v_keeps, v_guarded from queue_kind k where k.p_kind = in_kind;
         if v_most is null then
             call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
         end if;
@@ -2147,11 +2148,11 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        call _queue_slot_promised_one(out_entry, v_slots, v_until, v_now, v_done);
+        call _queue_permits_promised_one(out_entry, v_slots, v_until, v_now, v_done);
     end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);
-        set v_done = v_due = 0 and not v_slotted; -- there may be room for what waits
+        set v_done = v_due = 0 and not v_guarded; -- there may be room for what waits
     end if;
     if not v_done then
         call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
@@ -2168,15 +2169,15 @@ begin
             end if;
         end if;
         if rand() < 0.05 then
-            call _queue_tidy(in_kind, v_keeps, v_now, 40);
+            call _queue_upkeep(in_kind, v_keeps, v_now, 40);
         end if;
     end if;
 end;
 --;
--- calls: _queue_check_count, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_claim,
---     _queue_defaults, _queue_groups_due, _queue_hold, _queue_number, _queue_permit, _queue_permit_used,
---     _queue_random, _queue_take_deliverable, _queue_take_in, _queue_take_slotted, _queue_tidy, _queue_use,
---     _queue_where, queue_now
+-- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
+--     _queue_check_kind, _queue_check_options, _queue_claim_slots, _queue_defaults, _queue_drain_inbox,
+--     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
+--     _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: queue_count
 drop procedure if exists _queue_reserve_many;
 --;
@@ -2195,20 +2196,20 @@ begin
     declare v_most, v_number, v_expired, v_limit, v_part int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
-    declare v_paused, v_keeps, v_slotted boolean default false;
+    declare v_paused, v_keeps, v_guarded boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape, v_where longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
-    call _queue_take_in();
+    call _queue_drain_inbox();
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_key(v_worker, 'worker');
     select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
         or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_guarded, v_limit, v_rate from queue_kind k
         where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
@@ -2227,32 +2228,32 @@ begin
         call _queue_use(in_kind, v_expires, v_now);
     end if;
     if not v_paused and coalesce(v_limit, v_rate) is not null then
-        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
+        call _queue_admit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(v_now, v_looked);
-        if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number,
-                v_expired);
+        if v_guarded then
+            call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries,
+                v_number, v_expired);
         else
             call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number,
                 v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
-            call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
+            call _queue_begin_delivery(out_entries, v_number, v_until, v_now, v_worker, out_seed);
             if v_limit is not null then
-                call _queue_claim(in_kind, v_slots, out_entries, out_seed);
+                call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
             end if;
         end if;
         if v_rate is not null then
-            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
         if rand() < 0.05 then
-            call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
+            call _queue_upkeep(in_kind, v_keeps, v_now, 40 * v_max);
         end if;
     end if;
     if v_number = 1 then
@@ -2329,8 +2330,8 @@ take: begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                         where q.semaphores is not null) then
                 -- the mark of the kind was lost
-                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries,
-                    out_number, out_expired);
+                call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
+                    out_entries, out_number, out_expired);
                 set out_expired = out_expired + v_expired;
                 leave take;
             end if;
@@ -2396,7 +2397,7 @@ take: begin
     end if;
 end;
 --;
--- calls: _queue_reserve, _queue_reserved
+-- calls: _queue_answer, _queue_reserve
 drop procedure if exists queue_reserve;
 --;
 create procedure queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
@@ -2416,20 +2417,20 @@ Result: the columns of the message, times in microseconds. scheduled_at is the e
 delivery and can''t be guessed: queue_ack, queue_nack, queue_move and queue_extend want it. errors: see queue_get. No
 row where nothing is ready or the kind is paused; fewer rows where max_reserved or rate_per_second of the kind allow
 no more. Order: priority, then delivery time, then entry. Where several consumers reserve at once, that order is best
-effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a slot
+effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a permit
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
-slots. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
+permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
-See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
+See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
 begin
     declare v_entries longtext character set utf8mb4;
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -2438,10 +2439,10 @@ begin
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
-    call _queue_reserved(v_entry, v_entries, v_seed);
+    call _queue_answer(v_entry, v_entries, v_seed);
 end;
 --;
--- calls: _queue_begin, _queue_commit, _queue_pop_end, _queue_pop_take, _queue_take_in, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_commit, _queue_drain_inbox, _queue_pop_end, _queue_pop_take, _queue_undo, queue_now
 drop procedure if exists queue_pop;
 --;
 create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
@@ -2454,10 +2455,10 @@ in_options: which ones.
   Default: all messages.
 Result: the columns of each message as it was, and errors (see queue_get), times in microseconds; reserved_at and
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn''t
-matter, since nothing is held. A message that names semaphores is taken only where there is a slot of each, which it
+matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
-Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.
+Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
 believes them.'
 begin
@@ -2466,7 +2467,7 @@ begin
     declare v_entries longtext character set utf8mb4;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
-    call _queue_take_in();
+    call _queue_drain_inbox();
     call queue_now(v_now);
     call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -2479,7 +2480,7 @@ begin
     call _queue_commit(v_own);
 end;
 --;
--- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipt, queue_now
+-- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipt, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_extend;
 --;
@@ -2487,18 +2488,18 @@ create procedure queue_extend(in in_receipt text character set utf8mb4, in in_se
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
 Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or
-removed; and where its hold has expired and a slot of one of its semaphores is somebody else''s, or, in a kind with
+removed; and where its hold has expired and a permit of one of its semaphores is somebody else''s, or, in a kind with
 max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.'
 begin
     declare v_now, v_entry, v_found bigint;
     declare v_secret binary(16);
-    declare v_slotted boolean;
+    declare v_guarded boolean;
     declare v_outcome longtext character set ascii;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -2506,10 +2507,10 @@ begin
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_seconds(in_seconds);
             set v_outcome = 'l';
-            select q.entry, q.semaphores is not null into v_found, v_slotted from delayed_queue q
+            select q.entry, q.semaphores is not null into v_found, v_guarded from delayed_queue q
             where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
-            if v_slotted then
-                call _queue_extend_slotted(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
+            if v_guarded then
+                call _queue_extend_with_permits(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
                 set v_found = if(v_outcome = 'e', v_found, null);
             else
                 update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed)
@@ -2522,7 +2523,7 @@ begin
     select in_receipt as receipt, if(v_found is null, 'lost', 'extended') as outcome;
 end;
 --;
--- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipts, queue_now
+-- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipts, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_extend_many;
 --;
@@ -2536,11 +2537,11 @@ Locks: the messages, in the order of their entries.'
 begin
     declare v_now, v_until, v_entry bigint;
     declare v_number, v_place int;
-    declare v_slotted boolean;
+    declare v_guarded boolean;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -2562,12 +2563,12 @@ begin
             messages: loop
                 begin
                     declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_place, v_slotted;
+                    fetch c into v_entry, v_place, v_guarded;
                 end;
                 if v_done then
                     leave messages;
                 end if;
-                if v_slotted then
+                if v_guarded then
                     set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
                 else
                     update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
@@ -2576,7 +2577,7 @@ begin
             end loop;
             close c;
             if v_slots is not null then
-                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+                call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
             end if;
         end;
         call _queue_commit(v_own);
@@ -2588,9 +2589,9 @@ begin
     order by r.place;
 end;
 --;
-drop procedure if exists _queue_reserved;
+drop procedure if exists _queue_answer;
 --;
-create procedure _queue_reserved(in in_entry bigint, in in_entries longtext character set utf8mb4,
+create procedure _queue_answer(in in_entry bigint, in in_entries longtext character set utf8mb4,
     in in_seed varchar(64) character set ascii)
     comment 'Sends what queue_reserve and queue_next answer, once that is committed.
 in_entry, in_entries, in_seed: what _queue_reserve answered.
@@ -2614,8 +2615,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_ack, _queue_ack_many, _queue_check_options, _queue_fail, _queue_reserve, _queue_reserved,
---     _queue_slot_end, _queue_text
+-- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_permits_end,
+--     _queue_reserve, _queue_text
 -- changes: queue_count
 drop procedure if exists queue_next;
 --;
@@ -2645,7 +2646,7 @@ begin
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -2681,9 +2682,9 @@ begin
                     where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
                 call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
             end if;
-            if @pyqueue_slot_names is not null then
-                call _queue_slot_end();
-                set @pyqueue_slot_held = true; -- to wait for others now could be a deadlock
+            if @pyqueue_permit_names is not null then
+                call _queue_permits_end();
+                set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
             end if;
             call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);
             if v_number > 0 then
@@ -2693,7 +2694,7 @@ begin
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
-    call _queue_reserved(v_entry, v_entries, v_seed);
+    call _queue_answer(v_entry, v_entries, v_seed);
 end;
 --;
 -- changes: queue_cursor
@@ -2863,7 +2864,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_limited_until, _queue_slot_ready
+-- calls: _queue_limited_until, _queue_permits_ready
 drop procedure if exists _queue_ready;
 --;
 create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
@@ -2878,9 +2879,9 @@ begin
     declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_limit int;
     declare v_rate decimal(30,6);
-    declare v_paused, v_slotted boolean default false;
+    declare v_paused, v_guarded boolean default false;
     declare continue handler for not found begin end;
-    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_slotted, v_limit, v_rate
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_guarded, v_limit, v_rate
     from queue_kind k where k.p_kind = in_kind;
     if coalesce(v_limit, v_rate) is not null then
         call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
@@ -2917,8 +2918,8 @@ begin
         end if;
     end if;
     set out_ready = v_found is not null;
-    if v_slotted and not v_paused and v_until is null and not out_ready then
-        call _queue_slot_ready(in_kind, in_now, out_ready);
+    if v_guarded and not v_paused and v_until is null and not out_ready then
+        call _queue_permits_ready(in_kind, in_now, out_ready);
     end if;
 end;
 --;
@@ -3305,13 +3306,13 @@ nack: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
     declare v_error, v_errors, v_shape longtext character set utf8mb4;
-    declare v_counts, v_final, v_pending, v_slotted, v_filter boolean;
+    declare v_counts, v_final, v_pending, v_guarded, v_filter boolean;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_delay, v_none, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
     declare v_at bigint;
     declare continue handler for not found begin end;
     select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores is not null
-    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_slotted
+    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_guarded
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -3372,7 +3373,7 @@ nack: begin
         q.reserved_by = null, q.secret = null, q.attempts = if(v_counts, v_attempts, v_attempts - 1),
         q.errors = v_errors
     where q.entry = in_entry;
-    if v_slotted then
+    if v_guarded then
         call _queue_line_up(in_entry);
     end if;
 end;
@@ -3474,14 +3475,14 @@ move: begin
         set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
     end if;
     if (v_route is not null or v_member is not null) and out_outcome = 'created' then
-        call _queue_follow(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
+        call _queue_carry_route(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
     elseif v_member is not null then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
     end if;
     if v_order is not null and out_outcome = 'created' then
-        call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
+        call _queue_join_line(in_to_kind, coalesce(v_other_key, v_key), v_order);
     elseif v_semaphores is not null and out_outcome = 'created' then
-        call _queue_follow_slots(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
+        call _queue_carry_semaphores(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
     end if;
     if v_logs then
         call _queue_log_put(in_to_kind, coalesce(v_other_key, v_key), out_outcome, v_on_duplicate, in_now);
@@ -3528,7 +3529,7 @@ in_entries, in_secrets: the receipts, taken apart, each once. in_options: those 
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end and _queue_slot_settle.
+as _queue_members_end and _queue_permits_settle.
 differs: the result is out_outcomes, a letter each.'
 begin
     declare v_entry, v_member bigint;
@@ -3594,7 +3595,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_receipt, _queue_slot_note, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_permits_note, _queue_receipt, queue_now
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack;
 --;
@@ -3634,7 +3635,7 @@ begin
                 call queue_now(v_now);
                 call _queue_advance(v_kind, v_order, v_entry, v_now);
             elseif v_semaphores is not null then
-                call _queue_slot_note(v_entry, v_semaphores);
+                call _queue_permits_note(v_entry, v_semaphores);
             end if;
         end if;
     end if;
@@ -3660,7 +3661,7 @@ differs: on PostgreSQL queue_ack_many is called itself: a function needs no tran
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
-    declare v_keeps, v_each, v_ordered, v_slotted, v_done boolean default false;
+    declare v_keeps, v_each, v_ordered, v_guarded, v_done boolean default false;
     declare v_list, v_found, v_lines, v_slots longtext character set utf8mb4;
     declare c cursor for
         select j.entry, j.place from json_table(v_found, '$[*]'
@@ -3674,7 +3675,7 @@ begin
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered), max(d.slotted)
-    into v_found, v_keeps, v_each, v_ordered, v_slotted
+    into v_found, v_keeps, v_each, v_ordered, v_guarded
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
         select q.entry, r.place, q.route is not null or q.member is not null as routed,
@@ -3696,16 +3697,16 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
         end if;
         if not coalesce(v_keeps, false) then
-            if v_slotted then
+            if v_guarded then
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select json_arrayagg(q.entry) into v_slots
                 from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                         and q.semaphores is not null;
-                -- as _queue_slot_note; their slots say which semaphores they have
-                set @pyqueue_slot_entries = json_merge_preserve(convert(coalesce(@pyqueue_slot_entries,
+                -- as _queue_permits_note; their permits say which semaphores they have
+                set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
                     '[]') using utf8mb4), v_slots),
-                    @pyqueue_slot_names = convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4);
+                    @pyqueue_permit_names = convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4);
             end if;
             insert into queue_count (id, p_kind, pushed, reserved, acked)
             select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
@@ -3755,8 +3756,8 @@ begin
     call _queue_end(in_entry, in_outcome, null, in_now);
 end;
 --;
--- calls: _queue_advance, _queue_follow, _queue_follow_slots, _queue_index, _queue_log, _queue_log_put, _queue_put,
---     _queue_slot_note, _queue_stand
+-- calls: _queue_advance, _queue_carry_route, _queue_carry_semaphores, _queue_index, _queue_join_line, _queue_log,
+--     _queue_log_put, _queue_permits_note, _queue_put
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 --;
@@ -3768,8 +3769,8 @@ the same member of its group where it takes the place of this one, and stands at
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
 pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-differs: PostgreSQL has _queue_keep, _queue_ended, _queue_newest and _queue_put_pending, which are given a row; here a
-row can''t be a parameter.'
+differs: PostgreSQL has _queue_remember, _queue_history_row, _queue_newest and _queue_put_pending, which are given a
+row; here a row can''t be a parameter.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3819,7 +3820,7 @@ begin
     if v_order is not null then
         call _queue_advance(v_kind, v_order, in_entry, in_now);
     elseif v_semaphores is not null then
-        call _queue_slot_note(in_entry, v_semaphores);
+        call _queue_permits_note(in_entry, v_semaphores);
     end if;
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts,
@@ -3828,12 +3829,12 @@ begin
             call _queue_index(null, v_kind, v_key);
         end if;
         if (v_route is not null or v_member is not null) and v_outcome = 'created' then
-            call _queue_follow(v_kind, v_key, v_route, v_member);
+            call _queue_carry_route(v_kind, v_key, v_route, v_member);
         end if;
         if v_order is not null and v_outcome = 'created' then
-            call _queue_stand(v_kind, v_key, v_order);
+            call _queue_join_line(v_kind, v_key, v_order);
         elseif v_semaphores is not null and v_outcome = 'created' then
-            call _queue_follow_slots(v_kind, v_key, v_semaphores);
+            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
         end if;
         if v_logs then
             call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
@@ -3841,7 +3842,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_end, _queue_follow, _queue_follow_slots, _queue_index, _queue_log_put, _queue_put, _queue_stand
+-- calls: _queue_carry_route, _queue_carry_semaphores, _queue_end, _queue_index, _queue_join_line, _queue_log_put,
+--     _queue_put
 -- changes: delayed_queue
 drop procedure if exists _queue_redrive;
 --;
@@ -3877,12 +3879,12 @@ begin
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
         where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
         if v_route is not null or v_member is not null then
-            call _queue_follow(v_kind, v_key, v_route, v_member);
+            call _queue_carry_route(v_kind, v_key, v_route, v_member);
         end if;
         if v_order is not null then
-            call _queue_stand(v_kind, v_key, v_order);
+            call _queue_join_line(v_kind, v_key, v_order);
         elseif v_semaphores is not null then
-            call _queue_follow_slots(v_kind, v_key, v_semaphores);
+            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
         end if;
         call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         call _queue_end(in_entry, 'moved', v_kind, in_now);
@@ -3917,7 +3919,7 @@ Where the idea comes from: Keuss''s pipelines, with their direct, choice and sin
 begin
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -3943,7 +3945,7 @@ Locks: as queue_ack, all in the order of their entries.'
 begin
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -3986,7 +3988,7 @@ begin
     declare v_secret binary(16);
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4020,7 +4022,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4091,7 +4093,7 @@ begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4138,7 +4140,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4212,7 +4214,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4251,7 +4253,7 @@ begin
     declare v_purged bigint;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4304,7 +4306,7 @@ begin
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_went, v_stayed bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4383,7 +4385,7 @@ Locks: none; keys are put in in their order.'
 begin
     declare v_went, v_looked bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -4485,9 +4487,9 @@ begin
 end;
 --;
 -- changes: delayed_queue, queue_order, queue_order_waiting
-drop procedure if exists _queue_stand;
+drop procedure if exists _queue_join_line;
 --;
-create procedure _queue_stand(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_join_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the
 first of a line wait.
@@ -4513,17 +4515,17 @@ begin
     end if;
 end;
 --;
--- calls: _queue_stand
-drop procedure if exists _queue_stand_batch;
+-- calls: _queue_join_line
+drop procedure if exists _queue_join_line_batch;
 --;
-create procedure _queue_stand_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+create procedure _queue_join_line_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
     comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches
 that overlap don''t deadlock.
 in_kind, in_messages: those of queue_push_many. in_outcomes (NULL: nothing stands in a line), in_made: see
 _queue_push_each; what was created has its order key already.
 Locks: the lines, in their order, until the transaction ends.
-differs: on PostgreSQL _queue_stand does that.'
+differs: on PostgreSQL _queue_join_line does that.'
 begin
     declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_done boolean default false;
@@ -4546,7 +4548,7 @@ begin
             if v_done then
                 leave messages;
             end if;
-            call _queue_stand(in_kind, v_key, v_order);
+            call _queue_join_line(in_kind, v_key, v_order);
         end loop;
         close c;
     end if;
@@ -4685,15 +4687,15 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_slot_lock;
+drop procedure if exists _queue_permits_lock;
 --;
-create procedure _queue_slot_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
+create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
     out out_locked longtext character set utf8mb4)
-    comment 'Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever
+    comment 'Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever
 waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
-Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_slot_held
+Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_permit_held
 says to the end of the call that some are locked.'
 begin
     declare v_all longtext character set utf8mb4 default in_names;
@@ -4736,17 +4738,17 @@ begin
             order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
     end if;
     if out_locked is not null then
-        set @pyqueue_slot_held = true;
+        set @pyqueue_permit_held = true;
     end if;
     set out_locked = coalesce(out_locked, '[]');
 end;
 --;
--- changes: queue_semaphore_slot
-drop procedure if exists _queue_slot_room;
+-- changes: queue_semaphore_permit
+drop procedure if exists _queue_permits_room;
 --;
-create procedure _queue_slot_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
+create procedure _queue_permits_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
     out out_room bigint)
-    comment 'How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are
+    comment 'How many permits of a semaphore are free; those of holds that have expired, or whose message has gone, are
 freed, 100 at the most.
 in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that
 nobody holds yet; false: in the last second, or the next one where the clock was set back, where there is no room
@@ -4760,14 +4762,14 @@ begin
     declare v_old longtext character set utf8mb4;
     declare v_done boolean default false;
     declare c cursor for
-        select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
     declare continue handler for not found set v_done = true;
     open c;
-    slots: loop
+    permits: loop
         fetch c into v_entry;
         if v_done then
-            leave slots;
+            leave permits;
         end if;
         set v_found = null, v_held = null;
         select q.entry, if(q.reserved_at is null, 0, q.scheduled_at) into v_found, v_held
@@ -4778,17 +4780,17 @@ begin
         end if;
         set v_done = false;
         if v_held > in_now then
-            update queue_semaphore_slot h set h.until = v_held where h.entry = v_entry and h.name = in_name;
+            update queue_semaphore_permit h set h.until = v_held where h.entry = v_entry and h.name = in_name;
         elseif v_found is not null then
-            delete h from queue_semaphore_slot h where h.entry = v_entry and h.name = in_name;
+            delete h from queue_semaphore_permit h where h.entry = v_entry and h.name = in_name;
         end if;
     end loop;
     close c;
     if @pyqueue_own then
-        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        select count(*) into v_taken from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name;
     else -- whose snapshot may be old
-        select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        select count(*) into v_taken from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = in_name lock in share mode;
     end if;
     set out_room = null;
@@ -4799,29 +4801,29 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.entry) into v_old
         from (
-            select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+            select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name and h.until < 0 and abs(h.until + in_now) >= 1000000
             limit 100 for update skip locked) l;
         if v_old is not null then
             /*M!100600 set statement sql_safe_updates = 0 for */
             delete h from json_table(v_old, '$[*]' columns (entry bigint path '$')) j
-                straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = in_name;
+                straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = in_name;
             set out_room = out_room + json_length(v_old);
         end if;
     end if;
 end;
 --;
--- calls: _queue_slot_room
-drop procedure if exists _queue_slot_lacks;
+-- calls: _queue_permits_room
+drop procedure if exists _queue_permits_lacking;
 --;
-create procedure _queue_slot_lacks(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_all boolean, in in_now bigint, out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_permits_lacking(in in_names longtext character set utf8mb4,
+    in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Which of some semaphores has no room.
 in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see
-_queue_slot_room.
+_queue_permits_room.
 out_lacks: the first that has none; NULL: all have; empty: another has locked one of them.
 Locks: these semaphores, where in_but is given; what others have locked is left.
-differs: on PostgreSQL it is a part of _queue_slot_next and of _queue_slot_take.'
+differs: on PostgreSQL it is a part of _queue_permits_next and of _queue_permits_take.'
 begin
     declare v_place int default 0;
     declare v_there int;
@@ -4843,7 +4845,7 @@ begin
                 leave names;
             end if;
         else
-            call _queue_slot_room(v_name, in_all, in_now, v_room);
+            call _queue_permits_room(v_name, in_all, in_now, v_room);
             if v_room <= 0 then
                 set out_lacks = v_name;
                 leave names;
@@ -4852,11 +4854,11 @@ begin
     end while;
 end;
 --;
--- calls: _queue_slot_lacks, _queue_slot_room
--- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
-drop procedure if exists _queue_slot_next;
+-- calls: _queue_permits_lacking, _queue_permits_room
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
+drop procedure if exists _queue_permits_next;
 --;
-create procedure _queue_slot_next(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_permits_next(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_max bigint, in in_now bigint, out out_woken bigint)
     comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that
 lacks another goes to the line of that, 100 at the most; the others stay where they are.
@@ -4875,7 +4877,7 @@ begin
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     set out_woken = 0;
-    call _queue_slot_room(in_name, in_kind is null, in_now, v_room);
+    call _queue_permits_room(in_name, in_kind is null, in_now, v_room);
     set v_room = coalesce(v_room, 9223372036854775807);
     line: while v_room > 0 and out_woken < in_max and v_looks > 0 do
         set v_entry = null, v_found = null;
@@ -4900,11 +4902,11 @@ begin
         if v_found is null and v_there = 0 or v_found is not null and not v_waits then
             delete w from queue_semaphore_wait w where w.entry = v_entry;
         elseif v_found is not null then
-            call _queue_slot_lacks(v_names, in_name, in_kind is null, in_now, v_lacks);
+            call _queue_permits_lacking(v_names, in_name, in_kind is null, in_now, v_lacks);
             if v_lacks is null then
                 update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
                 delete w from queue_semaphore_wait w where w.entry = v_entry;
-                insert into queue_semaphore_slot (entry, name, until)
+                insert into queue_semaphore_permit (entry, name, until)
                 select v_entry, s.name, -in_now
                     from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                     straight_join queue_semaphore s force index (primary) on s.name = j.name
@@ -4917,10 +4919,10 @@ begin
     end while;
 end;
 --;
--- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
-drop procedure if exists _queue_slot_wake;
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
+drop procedure if exists _queue_permits_wake;
 --;
-create procedure _queue_slot_wake(in in_names longtext character set utf8mb4,
+create procedure _queue_permits_wake(in in_names longtext character set utf8mb4,
     in in_locked longtext character set utf8mb4, in in_now bigint, out out_lines longtext character set utf8mb4,
     out out_done boolean)
     comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks
@@ -4928,9 +4930,9 @@ another, no hold has expired and what is read is what is newest. A line is looke
 in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t
 there. in_now: the time of the call.
 out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to
-_queue_slot_next, and nobody was woken.
+_queue_permits_next, and nobody was woken.
 Locks: the messages; what others have locked stays as it is.
-differs: PostgreSQL has _queue_slot_next alone; a statement costs less there.'
+differs: PostgreSQL has _queue_permits_next alone; a statement costs less there.'
 begin
     declare v_found, v_next, v_picked longtext character set utf8mb4;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -4941,10 +4943,10 @@ begin
         coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
     from (
         select j.name, s.capacity - (
-                select count(*) from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                select count(*) from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                     where h.name = s.name) as room,
             exists (
-                select 1 from queue_semaphore_slot e force index (queue_semaphore_slot_name)
+                select 1 from queue_semaphore_permit e force index (queue_semaphore_permit_name)
                 where e.name = s.name and e.until between 0 and in_now) as expired
         from (
             select distinct n.name from json_table(in_names, '$[*]'
@@ -4980,7 +4982,7 @@ begin
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete w from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
-        insert into queue_semaphore_slot (entry, name, until)
+        insert into queue_semaphore_permit (entry, name, until)
         select j.entry, j.name, -in_now
         from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]',
             name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
@@ -4988,18 +4990,18 @@ begin
     end if;
 end;
 --;
--- calls: _queue_slot_lock, _queue_slot_next, _queue_slot_wake
--- changes: queue_semaphore_slot, queue_semaphore_wait
-drop procedure if exists _queue_slot_settle;
+-- calls: _queue_permits_lock, _queue_permits_next, _queue_permits_wake
+-- changes: queue_semaphore_permit, queue_semaphore_wait
+drop procedure if exists _queue_permits_settle;
 --;
-create procedure _queue_slot_settle(in in_entries longtext character set utf8mb4,
+create procedure _queue_permits_settle(in in_entries longtext character set utf8mb4,
     in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
-    comment 'Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call
+    comment 'Frees the permits of messages that are held or ready no more, and wakes who is next: the end of each call
 that ends holds, or puts in what waits. After it a call puts in no key and waits for no message.
 in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
 none.
-in_wait: see _queue_slot_lock. in_now: the time of the call.
-Locks: the semaphores, in the order of their names; then as _queue_slot_next.'
+in_wait: see _queue_permits_lock. in_now: the time of the call.
+Locks: the semaphores, in the order of their names; then as _queue_permits_next.'
 begin
     declare v_names, v_locked, v_list, v_lines longtext character set utf8mb4;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -5009,9 +5011,9 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(h.name) into v_names
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry;
+        straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry;
     set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
-    call _queue_slot_lock(v_names, in_wait, v_locked);
+    call _queue_permits_lock(v_names, in_wait, v_locked);
     -- of each: whether it is held, is ready, waits
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
@@ -5024,14 +5026,14 @@ begin
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
-            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+            straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
         where not j.held and not (j.ready and h.until < 0);
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry
         where not j.waits;
     end if;
-    call _queue_slot_wake(v_names, v_locked, in_now, v_lines, v_done);
+    call _queue_permits_wake(v_names, v_locked, in_now, v_lines, v_done);
     while not v_done and json_length(v_lines) > 0 do
         set v_name = json_unquote(json_extract(v_lines, '$[0]'));
         if json_length(v_lines) > 1 then -- the line whose first is the oldest
@@ -5041,7 +5043,7 @@ begin
                 from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j) o
             order by o.entry is null, o.entry limit 1;
         end if;
-        call _queue_slot_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
+        call _queue_permits_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
         if v_woken = 0 or json_length(v_lines) = 1 then
             select json_arrayagg(j.name) into v_lines
             from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
@@ -5050,36 +5052,36 @@ begin
     end while;
 end;
 --;
-drop procedure if exists _queue_slot_note;
+drop procedure if exists _queue_permits_note;
 --;
-create procedure _queue_slot_note(in in_entry bigint, in in_names longtext character set utf8mb4)
-    comment 'Notes that a message which names semaphores has ended or changed, for _queue_slot_end at the end of the
+create procedure _queue_permits_note(in in_entry bigint, in in_names longtext character set utf8mb4)
+    comment 'Notes that a message which names semaphores has ended or changed, for _queue_permits_end at the end of the
 call.
 in_entry: the message. in_names: its semaphores, a JSON array; NULL: none, and nothing is noted.
-differs: on PostgreSQL each routine calls _queue_slot_settle at its end.'
+differs: on PostgreSQL each routine calls _queue_permits_settle at its end.'
 begin
     if in_names is not null then
-        set @pyqueue_slot_entries = json_array_append(convert(coalesce(@pyqueue_slot_entries, '[]') using utf8mb4), '$',
-            in_entry + 0), @pyqueue_slot_names = json_merge_preserve(convert(coalesce(@pyqueue_slot_names,
+        set @pyqueue_permit_entries = json_array_append(convert(coalesce(@pyqueue_permit_entries, '[]') using utf8mb4),
+            '$', in_entry + 0), @pyqueue_permit_names = json_merge_preserve(convert(coalesce(@pyqueue_permit_names,
             '[]') using utf8mb4), in_names);
     end if;
 end;
 --;
-drop procedure if exists _queue_slot_hand_over;
+drop procedure if exists _queue_permits_hand_over;
 --;
-create procedure _queue_slot_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint,
+create procedure _queue_permits_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint,
     out out_done boolean)
-    comment 'Gives the slot of a message that has gone to who is next in the line of its one semaphore. The number of
-slots that are taken stays, so it is enough to share the lock of the semaphore, and who gives a slot on doesn''t wait
-for others that do.
+    comment 'Gives the permit of a message that has gone to who is next in the line of its one semaphore. The number of
+permits that are taken stays, so it is enough to share the lock of the semaphore, and who gives a permit on doesn''t
+wait for others that do.
 in_entry: the message. in_name: the semaphore. in_now: the time of the call.
-out_done: false where that is not enough: it is still there, or has no slot, nobody waits, or who is next lacks another,
-or the capacity is less than what is taken: then _queue_slot_settle does it.
-Locks: the semaphore, shared, where nobody has it alone; the slot, and the next message; what others have locked is
+out_done: false where that is not enough: it is still there, or has no permit, nobody waits, or who is next lacks
+another, or the capacity is less than what is taken: then _queue_permits_settle does it.
+Locks: the semaphore, shared, where nobody has it alone; the permit, and the next message; what others have locked is
 passed over.
 differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
 hand: begin
-    declare v_there, v_slot, v_capacity, v_taken, v_last, v_next bigint;
+    declare v_there, v_permit, v_capacity, v_taken, v_last, v_next bigint;
     declare v_looks int default 20;
     declare v_names longtext character set utf8mb4;
     declare v_waits boolean;
@@ -5092,15 +5094,16 @@ hand: begin
     if v_there is not null or v_next is null or json_length(v_names) > 1 then
         leave hand;
     end if;
-    -- who counts the slots has it alone
+    -- who counts the permits has it alone
     select s.capacity into v_capacity from queue_semaphore s
     where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    select count(*) into v_taken from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+    select count(*) into v_taken from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = in_name;
     if v_taken <= v_capacity then
-        select h.entry into v_slot from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name for update;
+        select h.entry into v_permit from queue_semaphore_permit h
+            where h.entry = in_entry and h.name = in_name for update;
     end if;
-    while v_slot is not null and v_next is not null and v_looks > 0 and not out_done do
+    while v_permit is not null and v_next is not null and v_looks > 0 and not out_done do
         set v_looks = v_looks - 1, v_names = null, v_waits = false;
         select q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_names, v_waits
         from delayed_queue q where q.entry = v_next for update skip locked;
@@ -5109,9 +5112,9 @@ hand: begin
         elseif v_waits then
             update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_next;
             delete w from queue_semaphore_wait w where w.entry = v_next;
-            insert into queue_semaphore_slot (entry, name, until) values (v_next, in_name, -in_now)
+            insert into queue_semaphore_permit (entry, name, until) values (v_next, in_name, -in_now)
                 on duplicate key update until = -in_now;
-            delete h from queue_semaphore_slot h where h.entry = in_entry and h.name = in_name;
+            delete h from queue_semaphore_permit h where h.entry = in_entry and h.name = in_name;
             set out_done = true;
         else
             set v_last = v_next, v_next = null;
@@ -5121,41 +5124,41 @@ hand: begin
     end while;
 end;
 --;
--- calls: _queue_slot_hand_over, _queue_slot_settle, queue_now
-drop procedure if exists _queue_slot_end;
+-- calls: _queue_permits_hand_over, _queue_permits_settle, queue_now
+drop procedure if exists _queue_permits_end;
 --;
-create procedure _queue_slot_end()
-    comment 'The end of a call that has noted messages with semaphores: frees their slots and wakes who is next.
-Locks: those of _queue_slot_settle.
-differs: see _queue_slot_note.'
+create procedure _queue_permits_end()
+    comment 'The end of a call that has noted messages with semaphores: frees their permits and wakes who is next.
+Locks: those of _queue_permits_settle.
+differs: see _queue_permits_note.'
 begin
     declare v_now bigint;
     declare v_done boolean default false;
-    declare v_entries longtext character set utf8mb4 default @pyqueue_slot_entries;
-    declare v_names longtext character set utf8mb4 default @pyqueue_slot_names;
-    set @pyqueue_slot_entries = null, @pyqueue_slot_names = null;
+    declare v_entries longtext character set utf8mb4 default @pyqueue_permit_entries;
+    declare v_names longtext character set utf8mb4 default @pyqueue_permit_names;
+    set @pyqueue_permit_entries = null, @pyqueue_permit_names = null;
     call queue_now(v_now);
-    if @pyqueue_own and @pyqueue_slot_held is null and json_length(v_entries) = 1 and json_length(v_names) = 1 then
-        call _queue_slot_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')), v_now,
-            v_done);
+    if @pyqueue_own and @pyqueue_permit_held is null and json_length(v_entries) = 1 and json_length(v_names) = 1 then
+        call _queue_permits_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')),
+            v_now, v_done);
     end if;
     if not v_done then
-        call _queue_slot_settle(v_entries, v_names, @pyqueue_slot_held is null, v_now);
+        call _queue_permits_settle(v_entries, v_names, @pyqueue_permit_held is null, v_now);
     end if;
-    set @pyqueue_slot_held = null;
+    set @pyqueue_permit_held = null;
 end;
 --;
--- calls: _queue_slot_next
-drop procedure if exists _queue_slot_look;
+-- calls: _queue_permits_next
+drop procedure if exists _queue_permits_look;
 --;
-create procedure _queue_slot_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint,
+create procedure _queue_permits_look(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max bigint, in in_now bigint,
     out out_woken bigint)
     comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or
 whoever was told that there is room, a second ago or longer, isn''t taken. What a reserve does that finds too little
 ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
-Locks: these semaphores and as _queue_slot_next; what others have locked is left.differs: the result is out_woken.'
+Locks: these semaphores and as _queue_permits_next; what others have locked is left.differs: the result is out_woken.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -5171,22 +5174,22 @@ begin
         end if;
         set v_looks = v_looks - 1, v_found = null, v_capacity = null;
         select s.capacity into v_capacity from queue_semaphore s where s.name = v_name;
-        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        select count(*) into v_held from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = v_name and (h.until > in_now or abs(h.until + in_now) < 1000000);
         if v_capacity is null or v_held < v_capacity then
             select s.name into v_found from queue_semaphore s where s.name = v_name for update skip locked;
             if v_found is not null or v_capacity is null then
-                set @pyqueue_slot_held = true;
-                call _queue_slot_next(v_name, in_kind, in_max - out_woken, in_now, v_woken);
+                set @pyqueue_permit_held = true;
+                call _queue_permits_next(v_name, in_kind, in_max - out_woken, in_now, v_woken);
                 set out_woken = out_woken + v_woken;
             end if;
         end if;
     end while;
 end;
 --;
-drop procedure if exists _queue_slot_ready;
+drop procedure if exists _queue_permits_ready;
 --;
-create procedure _queue_slot_ready(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
+create procedure _queue_permits_ready(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
     comment 'Whether there may be room for what waits in a kind for semaphores; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
 out_ready: that; of 100 semaphores at the most.
@@ -5203,19 +5206,19 @@ begin
             leave names;
         end if;
         set v_looks = v_looks - 1;
-        select count(*) into v_held from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+        select count(*) into v_held from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = v_name and (h.until > in_now or abs(h.until + in_now) < 1000000);
         select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
     end while;
 end;
 --;
--- calls: _queue_slot_settle
-drop procedure if exists _queue_slot_sweep;
+-- calls: _queue_permits_settle
+drop procedure if exists _queue_permits_sweep;
 --;
-create procedure _queue_slot_sweep(in in_now bigint)
-    comment 'Wakes who waits for a semaphore of which slots are free or their holds have expired, in whatever kind.
+create procedure _queue_permits_sweep(in in_now bigint)
+    comment 'Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
 in_now: the time of the call.
-Locks: those of _queue_slot_settle; 1000 semaphores at the most.'
+Locks: those of _queue_permits_settle; 1000 semaphores at the most.'
 begin
     declare v_names longtext character set utf8mb4;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -5224,19 +5227,20 @@ begin
         select s.name from queue_semaphore s
         where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
             and s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name and (h.until < 0 or h.until > in_now))
+                select count(*) from queue_semaphore_permit h where h.name = s.name
+                    and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000) n;
     if v_names is not null then
-        call _queue_slot_settle(null, v_names, @pyqueue_slot_held is null, in_now);
+        call _queue_permits_settle(null, v_names, @pyqueue_permit_held is null, in_now);
     end if;
 end;
 --;
--- calls: _queue_slot_note
+-- calls: _queue_permits_note
 -- changes: delayed_queue, queue_kind, queue_semaphore_wait
 drop procedure if exists _queue_line_up;
 --;
 create procedure _queue_line_up(in in_entry bigint)
-    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_slot_settle wakes
+    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_permits_settle wakes
 those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
 knows.
 in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
@@ -5262,19 +5266,19 @@ begin
         if v_marked = 0 then
             insert into queue_kind (p_kind, semaphores) values (v_kind, true) on duplicate key update semaphores = true;
         end if;
-        call _queue_slot_note(in_entry, v_names);
+        call _queue_permits_note(in_entry, v_names);
     end if;
 end;
 --;
 -- calls: _queue_line_up
 -- changes: delayed_queue
-drop procedure if exists _queue_follow_slots;
+drop procedure if exists _queue_carry_semaphores;
 --;
-create procedure _queue_follow_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_carry_semaphores(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_names longtext character set utf8mb4)
     comment 'A new entry names the semaphores that the old one did, and waits for them.
 in_kind, in_key: the new one. in_names: the semaphores, a JSON array.
-differs: on PostgreSQL it is a part of _queue_follow.'
+differs: on PostgreSQL it is a part of _queue_carry_route.'
 begin
     declare v_entry bigint;
     select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
@@ -5282,17 +5286,17 @@ begin
     call _queue_line_up(v_entry);
 end;
 --;
--- changes: queue_semaphore_slot
-drop procedure if exists _queue_slot_promised;
+-- changes: queue_semaphore_permit
+drop procedure if exists _queue_permits_promised;
 --;
-create procedure _queue_slot_promised(in in_entries longtext character set utf8mb4, in in_until bigint,
+create procedure _queue_permits_promised(in in_entries longtext character set utf8mb4, in in_until bigint,
     out out_done boolean)
-    comment 'Messages that have all their slots promised are taken with these: nothing is given or freed, so no
-semaphore needs to be locked, and nobody waits for anybody. Who wants a slot that was promised takes the promise back,
-see _queue_slot_room.
+    comment 'Messages that have all their permits promised are taken with these: nothing is given or freed, so no
+semaphore needs to be locked, and nobody waits for anybody. Who wants a permit that was promised takes the promise back,
+see _queue_permits_room.
 in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
-out_done: false: not all have; then _queue_slot_take sees to all of them.
-Locks: the slots.
+out_done: false: not all have; then _queue_permits_take sees to all of them.
+Locks: the permits.
 differs: PostgreSQL always locks the semaphores; a statement costs less there.'
 begin
     declare v_wants int;
@@ -5302,46 +5306,47 @@ begin
     /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
-        straight_join queue_semaphore_slot h force index (primary) on h.entry = q.entry and h.until < 0
+        straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
     set h.until = in_until;
     set out_done = row_count() = v_wants;
 end;
 --;
--- changes: queue_semaphore_slot
-drop procedure if exists _queue_slot_promised_one;
+-- changes: queue_semaphore_permit
+drop procedure if exists _queue_permits_promised_one;
 --;
-create procedure _queue_slot_promised_one(in in_entry bigint, in in_slots int, in in_until bigint, in in_now bigint,
-    out out_done boolean)
-    comment '_queue_slot_promised for one message, without a word on its row.
-in_entry: its entry, locked already. in_slots: how many semaphores it names. in_until: when the hold ends. in_now: the
+create procedure _queue_permits_promised_one(in in_entry bigint, in in_permits int, in in_until bigint,
+    in in_now bigint, out out_done boolean)
+    comment '_queue_permits_promised for one message, without a word on its row.
+in_entry: its entry, locked already. in_permits: how many semaphores it names. in_until: when the hold ends. in_now: the
 time of the call.
 out_done: false: not all are promised, and nothing was taken.
-Locks: the slots.
-differs: see _queue_slot_promised.'
+Locks: the permits.
+differs: see _queue_permits_promised.'
 begin
-    update queue_semaphore_slot h set h.until = in_until where h.entry = in_entry and h.until < 0;
-    set out_done = row_count() = in_slots;
+    update queue_semaphore_permit h set h.until = in_until where h.entry = in_entry and h.until < 0;
+    set out_done = row_count() = in_permits;
     if not out_done then
-        update queue_semaphore_slot h set h.until = -in_now where h.entry = in_entry and h.until = in_until;
+        update queue_semaphore_permit h set h.until = -in_now where h.entry = in_entry and h.until = in_until;
     end if;
 end;
 --;
-drop procedure if exists _queue_slot_take;
+drop procedure if exists _queue_permits_take;
 --;
-create procedure _queue_slot_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_until bigint, in in_first boolean, in in_now bigint, out out_entries longtext character set utf8mb4,
-    out out_number int, out out_expired int, out out_passed longtext character set utf8mb4)
-    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of
+create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,
+    in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint, in in_first boolean, in in_now bigint,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
+    out out_passed longtext character set utf8mb4)
+    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a permit of all of
 its semaphores; one that lacks any goes to wait in line, with none.
 in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when
 the holds end. in_first: whether the call has locked no semaphore before. in_now: the time of the call.
 out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired
 holds went to wait.
 out_passed: those that are left as they are, and that to take more finds again, a JSON array.
-Locks: the slots where all were promised before; else the semaphores, in the order of their names; where it isn''t the
+Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn''t the
 first time, what others have locked is left.
 differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
-slots: begin
+permits: begin
     declare v_entry bigint;
     declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -5352,16 +5357,16 @@ slots: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.place;
     declare continue handler for not found set v_done = true;
-    if in_first and @pyqueue_slot_names is null then
-        call _queue_slot_promised(in_entries, in_until, v_done);
+    if in_first and @pyqueue_permit_names is null then
+        call _queue_permits_promised(in_entries, in_until, v_done);
         if v_done then
             set out_entries = in_entries, out_number = json_length(in_entries), out_expired = 0, out_passed = '[]';
-            leave slots;
+            leave permits;
         end if;
     end if;
     set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]',
-        v_all = coalesce(@pyqueue_slot_names, '[]'), v_left = coalesce(@pyqueue_slot_entries, '[]'),
-        @pyqueue_slot_names = null, @pyqueue_slot_entries = null;
+        v_all = coalesce(@pyqueue_permit_names, '[]'), v_left = coalesce(@pyqueue_permit_entries, '[]'),
+        @pyqueue_permit_names = null, @pyqueue_permit_entries = null;
     open c;
     names: loop
         fetch c into v_entry, v_names, v_held;
@@ -5372,12 +5377,12 @@ slots: begin
     end loop;
     close c;
     if json_length(v_all) > 0 then
-        call _queue_slot_lock(v_all, in_first, v_locked);
+        call _queue_permits_lock(v_all, in_first, v_locked);
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join json_table(v_locked, '$[*]' columns (
                 name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-            straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry and h.name = n.name;
+            straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = n.name;
     end if;
     set v_done = false;
     open c;
@@ -5388,10 +5393,10 @@ slots: begin
         end if;
         set v_lacks = null;
         if v_names is not null then
-            call _queue_slot_lacks(v_names, null, false, in_now, v_lacks);
+            call _queue_permits_lacking(v_names, null, false, in_now, v_lacks);
         end if;
         if v_lacks is null then
-            insert into queue_semaphore_slot (entry, name, until)
+            insert into queue_semaphore_permit (entry, name, until)
             select v_entry, s.name, in_until
                 from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
@@ -5409,22 +5414,23 @@ slots: begin
     end loop;
     close c;
     if json_length(v_left) > 0 then
-        call _queue_slot_settle(v_left, v_all, false, in_now);
+        call _queue_permits_settle(v_left, v_all, false, in_now);
     end if;
 end;
 --;
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_slot_look, _queue_slot_take, _queue_take, _queue_take_where
-drop procedure if exists _queue_take_slotted;
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_look, _queue_permits_take, _queue_take,
+--     _queue_take_where
+drop procedure if exists _queue_take_with_permits;
 --;
-create procedure _queue_take_slotted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
+create procedure _queue_take_with_permits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
     in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
     in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int,
     out out_expired int)
     comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with
-a slot of each of its semaphores, or goes to wait in line, and others are looked for.
+a permit of each of its semaphores, or goes to wait in line, and others are looked for.
 in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and
 the result are those of _queue_take_deliverable.
-Locks: the semaphores besides, see _queue_slot_take.
+Locks: the semaphores besides, see _queue_permits_take.
 differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
     declare v_entries, v_passed, v_left_out, v_payload longtext character set utf8mb4;
@@ -5460,7 +5466,7 @@ begin
             where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
         end if;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
-            if @pyqueue_slot_held is null then
+            if @pyqueue_permit_held is null then
                 call _queue_end_undeliverable(v_entries, in_shape, in_most, in_now, v_ends, v_expired);
                 set out_expired = out_expired + v_expired;
                 if v_ends > 0 then
@@ -5485,15 +5491,15 @@ begin
         end if;
         set v_rounds = v_rounds + 1;
         if json_length(v_entries) > 0 then
-            call _queue_slot_take(v_entries, in_kind, in_until, @pyqueue_slot_held is null, in_now, v_entries, v_number,
-                v_expired, v_left_out);
+            call _queue_permits_take(v_entries, in_kind, in_until, @pyqueue_permit_held is null, in_now, v_entries,
+                v_number, v_expired, v_left_out);
             set out_number = out_number + v_number, out_expired = out_expired + v_expired,
                 out_entries = if(v_entries is null, out_entries,
                 json_merge_preserve(coalesce(out_entries, '[]'), v_entries)),
                 v_passed = json_merge_preserve(v_passed, v_left_out);
         elseif v_entries is null then
             if not v_looked then
-                call _queue_slot_look(in_kind, v_left, in_now, v_woken);
+                call _queue_permits_look(in_kind, v_left, in_now, v_woken);
             end if;
             set v_more = v_woken > 0 and not v_looked, v_looked = true;
         end if;
@@ -5503,18 +5509,18 @@ begin
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;
 end;
 --;
--- calls: _queue_slot_lacks, _queue_slot_lock, _queue_slot_note
--- changes: delayed_queue, queue_semaphore_slot
-drop procedure if exists _queue_extend_slotted;
+-- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_note
+-- changes: delayed_queue, queue_semaphore_permit
+drop procedure if exists _queue_extend_with_permits;
 --;
-create procedure _queue_extend_slotted(in in_list longtext character set utf8mb4, in in_seconds double,
+create procedure _queue_extend_with_permits(in in_list longtext character set utf8mb4, in in_seconds double,
     in in_now bigint, inout out_outcomes longtext character set ascii)
-    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given
-to others, is extended where there is room again, and otherwise not; its ack still counts.
+    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were
+given to others, is extended where there is room again, and otherwise not; its ack still counts.
 in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see
 queue_extend. in_now: the time of the call.
 out_outcomes: a letter a receipt, of which those that were extended become e.
-Locks: the semaphores of which one has no slot any more.
+Locks: the semaphores of which one has no permit any more.
 differs: PostgreSQL''s is given the receipts, taken apart.'
 begin
     declare v_until bigint default in_now + cast(round(in_seconds * 1000000) as signed);
@@ -5528,7 +5534,7 @@ begin
             select json_arrayagg(m.name)
                 from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
             where q.source_kind is null and in_seconds > 0 and not exists (
-                select h.entry from queue_semaphore_slot h where h.entry = q.entry and h.name = m.name))
+                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name))
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry;
@@ -5544,7 +5550,7 @@ begin
     end loop;
     close c;
     if json_length(v_all) > 0 then
-        call _queue_slot_lock(v_all, true, v_locked);
+        call _queue_permits_lock(v_all, true, v_locked);
     end if;
     set v_done = false;
     open c;
@@ -5555,47 +5561,47 @@ begin
         end if;
         set v_lacks = null;
         if v_missing is not null then
-            call _queue_slot_lacks(v_missing, null, false, in_now, v_lacks);
+            call _queue_permits_lacking(v_missing, null, false, in_now, v_lacks);
         end if;
         if v_held and v_lacks is null then
             update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
-            update queue_semaphore_slot h set h.until = v_until where h.entry = v_entry;
-            insert into queue_semaphore_slot (entry, name, until)
+            update queue_semaphore_permit h set h.until = v_until where h.entry = v_entry;
+            insert into queue_semaphore_permit (entry, name, until)
             select v_entry, s.name, v_until
                 from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
             set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
-            call _queue_slot_note(v_entry, if(in_seconds = 0, v_names, null));
+            call _queue_permits_note(v_entry, if(in_seconds = 0, v_names, null));
         end if;
     end loop;
     close c;
 end;
 --;
--- calls: _queue_check_kind, _queue_fail, _queue_slot_lock, _queue_slot_settle, queue_now
--- changes: queue_semaphore, queue_semaphore_slot
+-- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
+-- changes: queue_semaphore, queue_semaphore_permit
 drop procedure if exists queue_semaphore;
 --;
 create procedure queue_semaphore(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_capacity bigint)
     comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a
-push, may be held at once, of whatever kinds. A message holds a slot of each that it names from its reserve until its
+push, may be held at once, of whatever kinds. A message holds a permit of each that it names from its reserve until its
 ack, nack or move, or until its hold expires or its worker is reaped. A message that can''t have all of them waits in
 line, outside of the ready line, in state waiting. It has none while it waits, so two can''t block one another. When
-slots get free, those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits on.
-It can wait without an end where others always take what it lacks. It is woken in the transaction that ends the hold, or
-that gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever wants one
-of its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late
-ack of that hold still counts; a late queue_extend is lost unless there is room.
+permits get free, those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits
+on. It can wait without an end where others always take what it lacks. It is woken in the transaction that ends the
+hold, or that gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever
+wants one of its permits. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits.
+The late ack of that hold still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters.
 in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing more is delivered
 until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn''t
-there, all messages are read: those that are held and name it have slots from the beginning.
+there, all messages are read: those that are held and name it have permits from the beginning.
 Result: name and capacity, as they are now.
 Errors: PQ001 for name and capacity.
-Locks: the semaphore. All who take or give a slot of it wait for one another''s transactions: keep those short.
+Locks: the semaphore. All who take or give a permit of it wait for one another''s transactions: keep those short.
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -5607,14 +5613,14 @@ begin
             if in_capacity not between 0 and 1000000 then
                 call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
             end if;
-            call _queue_slot_lock(json_array(in_name), true, v_locked);
+            call _queue_permits_lock(json_array(in_name), true, v_locked);
             if in_capacity is null then
                 delete s from queue_semaphore s where s.name = in_name;
-                delete h from queue_semaphore_slot h where h.name = in_name;
+                delete h from queue_semaphore_permit h where h.name = in_name;
             else
-                -- made again: who holds has a slot
+                -- made again: who holds has a permit
                 if not exists (select 1 from queue_semaphore s where s.name = in_name) then
-                    insert into queue_semaphore_slot (entry, name, until)
+                    insert into queue_semaphore_permit (entry, name, until)
                     select q.entry, in_name, q.scheduled_at from delayed_queue q
                     where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
                         and q.reserved_at is not null
@@ -5622,25 +5628,26 @@ begin
                 end if;
                 insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
                     on duplicate key update capacity = in_capacity;
-                -- who was told that there is room takes a slot without the lock of the semaphore: what there is no room for
+                -- who was told that there is room takes a permit without the lock of the semaphore: what there is no room
+                -- for
                 -- any
                 -- more is taken back
                 select count(*) - in_capacity into v_more
-                    from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                    from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                 where h.name = in_name lock in share mode;
                 if v_more > 0 then
                     /*M!100600 set statement group_concat_max_len = 1000000000 for */
                     select json_arrayagg(l.entry) into v_over
                     from (
-                        select h.entry from queue_semaphore_slot h force index (queue_semaphore_slot_name)
+                        select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                         where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
                     /*M!100600 set statement sql_safe_updates = 0 for */
                     delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
-                        straight_join queue_semaphore_slot h force index (primary) on h.entry = j.entry
+                        straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
                             and h.name = in_name;
                 end if;
             end if;
-            call _queue_slot_settle(null, json_array(in_name), false, v_now);
+            call _queue_permits_settle(null, json_array(in_name), false, v_now);
         end;
         call _queue_commit(v_own);
         leave again;
@@ -5670,7 +5677,7 @@ begin
         select count(*), min(t.scheduled_at) into v_held, v_end
         from (
             select q.scheduled_at
-            from queue_place s force index (primary)
+            from queue_slot s force index (primary)
                 straight_join delayed_queue q force index (primary) on q.entry = s.entry and q.secret = s.secret
             where s.p_kind = in_kind and q.scheduled_at > in_now
             limit in_most) t;
@@ -5684,7 +5691,7 @@ begin
 end;
 --;
 -- calls: _queue_integer, _queue_number, queue_now
--- changes: delayed_queue, queue_bucket, queue_kind, queue_place
+-- changes: delayed_queue, queue_bucket, queue_kind, queue_slot
 drop procedure if exists _queue_define_limits;
 --;
 create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
@@ -5705,10 +5712,10 @@ begin
     select max(k.max_reserved), max(k.rate_per_second) into v_old, v_before from queue_kind k where k.p_kind = in_kind;
     if json_contains_path(in_options, 'one', '$.max_reserved') and not v_most <=> v_old then
         if v_most is null then
-            delete s from queue_place s where s.p_kind = in_kind;
+            delete s from queue_slot s where s.p_kind = in_kind;
         else
             if v_old is null then -- what is held already has places as well
-                insert into queue_place (p_kind, slot, entry, secret)
+                insert into queue_slot (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null
@@ -5719,10 +5726,10 @@ begin
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null
                     and q.scheduled_at <= v_now;
             end if;
-            insert into queue_place (p_kind, slot)
+            insert into queue_slot (p_kind, slot)
             select in_kind, n.slot
             from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
-            where not exists (select s.slot from queue_place s where s.p_kind = in_kind and s.slot = n.slot);
+            where not exists (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot);
         end if;
         update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
     end if;
@@ -5760,7 +5767,7 @@ begin
     from (
         select s.slot, s.entry, lower(hex(s.secret)) as secret
         from json_table(in_slots, '$[*]' columns (slot int path '$')) j
-            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
+            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
         order by s.slot for update /*!80000 of s */ skip locked) d;
     set v_locked = coalesce(v_locked, '[]');
     -- without a lock first: it would be taken on what others hold
@@ -5790,7 +5797,7 @@ begin
         columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
         or exists (
-            select s.slot from queue_place s
+            select s.slot from queue_slot s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
         and not exists (
             select q.entry from delayed_queue q
@@ -5799,7 +5806,7 @@ begin
 end;
 --;
 -- calls: _queue_slots_free
--- changes: queue_place
+-- changes: queue_slot
 drop procedure if exists _queue_slots;
 --;
 create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int,
@@ -5818,7 +5825,7 @@ begin
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
         v_high = 2147483647, v_want = in_max, out_slots = '[]';
-    select coalesce(max(s.slot), 0) > in_most into v_over from queue_place s where s.p_kind = in_kind;
+    select coalesce(max(s.slot), 0) > in_most into v_over from queue_slot s where s.p_kind = in_kind;
     if v_over then
         set v_low = 1, v_want = 2147483647;
     end if;
@@ -5827,7 +5834,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
         from (
-            select s.slot from queue_place s force index (primary)
+            select s.slot from queue_slot s force index (primary)
             where s.p_kind = in_kind and s.slot between v_low and v_high
                 and not exists (
                     select q.entry from delayed_queue q
@@ -5847,11 +5854,11 @@ begin
         end if;
     end loop;
     if v_over then
-        select count(*) into v_all from queue_place s where s.p_kind = in_kind; -- what others have locked counts
+        select count(*) into v_all from queue_slot s where s.p_kind = in_kind; -- what others have locked counts
         set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
-            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
+            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
         where f.slot > in_most;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select coalesce(json_arrayagg(d.slot), '[]') into out_slots
@@ -5861,14 +5868,14 @@ begin
     end if;
 end;
 --;
--- changes: queue_place
-drop procedure if exists _queue_claim;
+-- changes: queue_slot
+drop procedure if exists _queue_claim_slots;
 --;
-create procedure _queue_claim(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
+create procedure _queue_claim_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
     in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
     comment 'Puts deliveries in places.
 in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
-in_seed: what their secrets are made of, see _queue_hold.
+in_seed: what their secrets are made of, see _queue_begin_delivery.
 Locks: none but the places, which are locked.
 differs: PostgreSQL appends to queue_claim.'
 begin
@@ -5876,7 +5883,7 @@ begin
     declare v_slot int default json_extract(in_slots, '$[0]');
     declare v_entry bigint default json_extract(in_entries, '$[0]');
     if v_number = 1 then
-        update queue_place s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
+        update queue_slot s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
             where s.p_kind = in_kind and s.slot = v_slot;
     else
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -5889,22 +5896,22 @@ begin
                 select e.place, null, e.entry
                 from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
             group by u.place having entry is not null) d
-            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
+            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
         set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));
     end if;
 end;
 --;
 -- changes: queue_bucket
-drop procedure if exists _queue_lease;
+drop procedure if exists _queue_lease_tokens;
 --;
-create procedure _queue_lease(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int, in in_now bigint,
-    out out_got bigint, out out_part int)
+create procedure _queue_lease_tokens(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int,
+    in in_now bigint, out out_got bigint, out out_part int)
     comment 'Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed. in_now: the time of the call.
 Result: out_got: how many; out_part: a part that some are from.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.
-differs: on PostgreSQL a session takes some ahead (in_more) and gives back what is left (in_back), see _queue_permit.'
+differs: on PostgreSQL a session takes some ahead (in_more) and gives back what is left (in_back), see _queue_admit.'
 begin
     declare v_parts int default least(greatest(floor(in_rate), 1), 16);
     declare v_step decimal(40,6) default 1000000000 * v_parts / in_rate;
@@ -5939,47 +5946,47 @@ begin
     end loop;
 end;
 --;
--- calls: _queue_lease, _queue_permit_used, _queue_slots
-drop procedure if exists _queue_permit;
+-- calls: _queue_admitted, _queue_lease_tokens, _queue_slots
+drop procedure if exists _queue_admit;
 --;
-create procedure _queue_permit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6),
+create procedure _queue_admit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6),
     in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint,
     out out_part int)
     comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
 call. out_max: how many are wanted; answers how many may be taken. out_slots: the places for them. out_tokens: how many
 tokens were taken, from out_part of the bucket.
-Locks: as _queue_lease and _queue_slots.
-@pyqueue_places, by kind, as in @pyqueue_cursors: the place that the session had last, which is free once it has acked.
+Locks: as _queue_lease_tokens and _queue_slots.
+@pyqueue_slots, by kind, as in @pyqueue_cursors: the place that the session had last, which is free once it has acked.
 differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down
 any number of them.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_places, v_path);
+    declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_slots, v_path);
     declare v_first int default if(v_place regexp '^[0-9]{1,9}$', v_place, 0);
     set out_tokens = 0;
     if in_rate is not null then
-        call _queue_lease(in_kind, in_rate, out_max, in_now, out_tokens, out_part);
+        call _queue_lease_tokens(in_kind, in_rate, out_max, in_now, out_tokens, out_part);
         set out_max = least(out_max, out_tokens);
     end if;
     if in_most is not null and out_max > 0 then
         call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
         set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
         if out_max = 0 then
-            call _queue_permit_used(in_kind, in_rate, 0, out_tokens, out_part);
+            call _queue_admitted(in_kind, in_rate, 0, out_tokens, out_part);
         end if;
-        set @pyqueue_places = json_set(coalesce(@pyqueue_places, '{}'), v_path, v_first + 0);
+        set @pyqueue_slots = json_set(coalesce(@pyqueue_slots, '{}'), v_path, v_first + 0);
     end if;
 end;
 --;
 -- changes: queue_bucket
-drop procedure if exists _queue_permit_used;
+drop procedure if exists _queue_admitted;
 --;
-create procedure _queue_permit_used(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_number int,
+create procedure _queue_admitted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_number int,
     in in_tokens bigint, in in_part int)
     comment 'Gives back the tokens that were not used.
 in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered. in_tokens: how many tokens
-_queue_permit took for them, in_part: from which part.
+_queue_admit took for them, in_part: from which part.
 Locks: a part of the bucket that is locked already.
 differs: on PostgreSQL it puts the deliveries in their places, too.'
 begin
@@ -6021,9 +6028,9 @@ begin
 end;
 --;
 -- changes: delayed_queue, queue_group_member
-drop procedure if exists _queue_follow;
+drop procedure if exists _queue_carry_route;
 --;
-create procedure _queue_follow(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_carry_route(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_route longtext character set utf8mb4, in in_member bigint)
     comment 'A new entry goes the way of the old one: has its route, and is the member that it was.
 in_kind, in_key: the new one. in_route, in_member: those of the old one.
@@ -6068,7 +6075,7 @@ finishing: begin
     update queue_group g set g.finished_at = in_now, g.failed = v_failed,
         g.forget_at = in_now + g.keep_seconds * 1000000
     where g.group_name = in_group;
-    delete s from queue_group_slot s where s.group_name = in_group;
+    delete s from queue_group_stripe s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -6171,7 +6178,7 @@ begin
 end;
 --;
 -- calls: _queue_group_check, _queue_group_note
--- changes: queue_group_member, queue_group_slot
+-- changes: queue_group_member, queue_group_stripe
 drop procedure if exists _queue_members_end;
 --;
 create procedure _queue_members_end(in in_members longtext character set utf8mb4,
@@ -6180,22 +6187,22 @@ create procedure _queue_members_end(in in_members longtext character set utf8mb4
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
 in_result: of each of them, NULL: none. in_now: the time of the call.
 A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the
+Locks: their stripes, in order, until the transaction ends: of two that end at the same moment the second one sees the
 first. Then as _queue_group_check, in the order of the groups'' names.
 differs: in_members is a JSON array.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_slots longtext character set utf8mb4;
+    declare v_stripes longtext character set utf8mb4;
     declare v_done boolean default false;
     declare c cursor for
         select distinct d.group_name
         from (
-            select distinct m.group_name, m.slot
+            select distinct m.group_name, m.stripe
             from json_table(in_members, '$[*]' columns (member bigint path '$')) j
                 straight_join queue_group_member m force index (primary) on m.member = j.member) d
         where in_outcome = 'dead' or not exists (
             select o.member from queue_group_member o force index (queue_group_member_open)
-            where o.group_name = d.group_name and o.slot = d.slot and o.done_at is null)
+            where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null)
         order by d.group_name;
     declare n cursor for
         select distinct m.group_name
@@ -6203,17 +6210,17 @@ begin
             straight_join queue_group_member m force index (primary) on m.member = j.member
         where not @pyqueue_own;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.slot, d.group_name)) into v_slots
+    select json_arrayagg(json_array(d.stripe, d.group_name)) into v_stripes
     from (
-        select distinct m.slot, m.group_name
+        select distinct m.stripe, m.group_name
         from json_table(in_members, '$[*]' columns (member bigint path '$')) j
             straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
-        order by m.slot, m.group_name limit 1000000000) d;
+        order by m.stripe, m.group_name limit 1000000000) d;
     -- written to, because another node of a cluster doesn't see what is only locked
     /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(coalesce(v_slots, '[]'), '$[*]' columns (slot smallint path '$[0]',
+    update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]',
             group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-        straight_join queue_group_slot s force index (primary) on s.group_name = j.group_name and s.slot = j.slot
+        straight_join queue_group_stripe s force index (primary) on s.group_name = j.group_name and s.stripe = j.stripe
     set s.turn = s.turn + 1;
     /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_members, '$[*]' columns (member bigint path '$')) j
@@ -6306,7 +6313,7 @@ begin
         end if;
     end loop;
     close c;
-    insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
+    insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
     from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', entry bigint path '$[1]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;
@@ -6453,7 +6460,7 @@ end;
 --;
 -- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
 --     queue_now
--- changes: queue_group, queue_group_slot
+-- changes: queue_group, queue_group_stripe
 drop procedure if exists queue_group;
 --;
 create procedure queue_group(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -6497,7 +6504,7 @@ queue_wait and queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -6523,9 +6530,9 @@ begin
             if v_found is null then
                 call _queue_check_kind(in_then_kind, 95, 'then_kind');
             elseif v_finished_at is null then
-                select count(*) = 0 into v_new from queue_group_slot s where s.group_name = in_group;
+                select count(*) = 0 into v_new from queue_group_stripe s where s.group_name = in_group;
                 if v_new then
-                    insert into queue_group_slot (group_name, slot)
+                    insert into queue_group_stripe (group_name, stripe)
                     select in_group, a.n * 8 + b.n
                     from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
                         join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
@@ -6713,7 +6720,7 @@ begin
     declare v_now bigint;
     declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -6761,7 +6768,7 @@ Locks: the subscription.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -6814,7 +6821,7 @@ begin
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
     declare v_draining, v_log, v_logs boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -7252,7 +7259,7 @@ Where the idea comes from: cron.'
 begin
     declare v_next_at bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -7337,7 +7344,7 @@ Locks: the schedule.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -7367,7 +7374,7 @@ begin
     declare v_left, v_made int;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -7979,7 +7986,7 @@ begin
     declare v_matcher, v_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -8051,7 +8058,7 @@ begin
     declare v_place, v_log, v_gone bigint;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -8090,7 +8097,7 @@ Locks: the reader.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -8620,10 +8627,10 @@ end;
 --;
 -- calls: _queue_matches
 -- changes: delayed_queue
-drop procedure if exists _queue_try;
+drop procedure if exists _queue_take_candidates;
 --;
-create procedure _queue_try(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_max int,
-    in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
+create procedure _queue_take_candidates(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4,
+    in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
     inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
     comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks,
 and sees that nothing has changed.
@@ -8674,7 +8681,7 @@ begin
     close c;
 end;
 --;
--- calls: _queue_forget_terms, _queue_look_terms, _queue_try
+-- calls: _queue_forget_terms, _queue_look_terms, _queue_take_candidates
 drop procedure if exists _queue_find_terms;
 --;
 create procedure _queue_find_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
@@ -8721,12 +8728,12 @@ begin
         if v_gone is not null then
             call _queue_forget_terms(v_gone, v_gone_rows);
         end if;
-        call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
-            out_ends);
+        call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
+            out_expired, out_ends);
     end while;
 end;
 --;
--- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_try
+-- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_take_candidates
 drop procedure if exists _queue_take_where;
 --;
 create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
@@ -8741,7 +8748,7 @@ Without a filter_index, or where the filter has nothing but empty objects and ar
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
 Locks: the messages; what others have locked is passed over.
-differs: looks first, and locks what it found, see _queue_try.'
+differs: looks first, and locks what it found, see _queue_take_candidates.'
 begin
     declare v_path, v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_number double;
@@ -8772,14 +8779,15 @@ begin
                 select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 order by q.priority desc, q.due_at, q.entry limit 1000) c;
-            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
+            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
+                v_three);
         end if;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
             call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
                 v_rows);
-            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
-                out_ends);
+            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
+                out_expired, out_ends);
             set v_many = least(4 * v_many, greatest(in_max, 5000));
         end while;
     end if;
@@ -8833,16 +8841,16 @@ begin
     end loop;
 end;
 --;
--- calls: _queue_take_in_row, queue_now
+-- calls: _queue_drain_inbox_row, queue_now
 -- changes: queue_inbox
-drop procedure if exists _queue_take_in;
+drop procedure if exists _queue_drain_inbox;
 --;
-create procedure _queue_take_in()
+create procedure _queue_drain_inbox()
     comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t
 be pushed becomes a dead letter with the reason. It comes before its caller reads the clock, so that what is taken in is
 ready for it.
 Locks: the rows; what others have locked is left. They are pushed in their order, not in that of their keys: a call that
-so waits crosswise with another is made again, see _queue_again.
+so waits crosswise with another is made again, see _queue_retry.
 differs: PostgreSQL''s is the trigger itself.'
 begin
     declare v_first, v_id, v_now bigint;
@@ -8869,7 +8877,7 @@ begin
             if v_done then
                 leave landed;
             end if;
-            call _queue_take_in_row(v_id, v_now);
+            call _queue_drain_inbox_row(v_id, v_now);
         end loop;
         close c;
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -8879,16 +8887,16 @@ begin
 end;
 --;
 -- calls: _queue_check_json, _queue_check_payload, _queue_fail, _queue_push
-drop procedure if exists _queue_land;
+drop procedure if exists _queue_push_inbox_row;
 --;
-create procedure _queue_land(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_push_inbox_row(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6),
     in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int)
     comment 'Pushes one row of the inbox.
 The parameters are the columns of queue_inbox.
 Errors: those of queue_push.
-differs: PostgreSQL''s _queue_landed only checks, and the rows of a statement are pushed together.'
+differs: PostgreSQL''s _queue_check_inbox_row only checks, and the rows of a statement are pushed together.'
 begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_at bigint;
@@ -8911,13 +8919,13 @@ begin
     call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
 end;
 --;
--- calls: _queue_bury, _queue_key, _queue_land, _queue_put
-drop procedure if exists _queue_take_in_row;
+-- calls: _queue_bury, _queue_key, _queue_push_inbox_row, _queue_put
+drop procedure if exists _queue_drain_inbox_row;
 --;
-create procedure _queue_take_in_row(in in_id bigint, in in_now bigint)
+create procedure _queue_drain_inbox_row(in in_id bigint, in in_now bigint)
     comment 'Pushes one row of the inbox, or makes it a dead letter.
 in_id: the row, locked already. in_now: the time of the call.
-differs: PostgreSQL puts in all rows of a statement at once, see _queue_put_landed.'
+differs: PostgreSQL puts in all rows of a statement at once, see _queue_put_inbox_rows.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -8936,7 +8944,7 @@ begin
     begin
         declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
             get diagnostics condition 1 v_error = message_text;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+        call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
     end;
     if v_error is not null then
@@ -9183,7 +9191,7 @@ begin
         straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;
 --;
--- calls: _queue_land
+-- calls: _queue_push_inbox_row
 drop procedure if exists _queue_stage_put_each;
 --;
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
@@ -9232,7 +9240,7 @@ begin
             s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+        call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
     end loop;
     close c;
@@ -9430,7 +9438,7 @@ begin
     declare v_now, v_batch, v_part, v_pruned bigint;
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9483,7 +9491,7 @@ begin
     declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_new boolean default true;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9522,7 +9530,7 @@ begin
     declare v_removed, v_part, v_rows bigint;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9585,7 +9593,7 @@ begin
     declare v_now, v_plan, v_lost bigint;
     declare v_parts longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9648,7 +9656,7 @@ begin
     declare v_list longtext character set utf8mb4;
     declare v_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9750,7 +9758,7 @@ Locks: the parts in which something was lost.'
 begin
     declare v_lost bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9763,7 +9771,8 @@ begin
     select v_lost as lost;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_lock, _queue_stream_held, queue_now
+-- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_lock, _queue_stream_held,
+--     queue_now
 drop procedure if exists queue_stream_extend;
 --;
 create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double)
@@ -9779,7 +9788,7 @@ begin
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9810,7 +9819,7 @@ begin
             where q.semaphores is not null;
             if v_slots is not null then
                 set v_outcomes = repeat('l', v_number);
-                call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+                call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
                 set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
             end if;
         end;
@@ -9867,7 +9876,7 @@ begin
     declare v_new boolean;
     declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9959,7 +9968,7 @@ Locks: the rows.'
 begin
     declare v_forgotten bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -9973,12 +9982,13 @@ begin
     select v_forgotten as forgotten;
 end;
 --;
--- calls: _queue_free_one
+-- calls: _queue_release_delivery
 -- changes: queue_count
-drop procedure if exists _queue_free;
+drop procedure if exists _queue_release_worker;
 --;
-create procedure _queue_free(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kinds longtext character set utf8mb4,
-    in in_now bigint, in in_max int, out out_freed int, out out_done boolean)
+create procedure _queue_release_worker(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int, out out_freed int,
+    out out_done boolean)
     comment 'Frees what a worker that is gone holds.
 in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the
 call. in_max: how many messages at the most. out_freed: how many those were. out_done: whether that was all.
@@ -10039,22 +10049,23 @@ begin
             if v_last then
                 leave messages;
             end if;
-            call _queue_free_one(v_entry, concat('worker ', in_worker, ' is gone'), in_now);
+            call _queue_release_delivery(v_entry, concat('worker ', in_worker, ' is gone'), in_now);
         end loop;
         close c;
     end if;
 end;
 --;
--- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_slot_note
+-- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_permits_note
 -- changes: delayed_queue
-drop procedure if exists _queue_free_one;
+drop procedure if exists _queue_release_delivery;
 --;
-create procedure _queue_free_one(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_release_delivery(in in_entry bigint, in in_error longtext character set utf8mb4,
+    in in_now bigint)
     comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed
 onto it, or is dead where that was its last delivery.
 in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
 Locks: as _queue_bury where it dies.
-differs: on PostgreSQL it is a part of _queue_free.'
+differs: on PostgreSQL it is a part of _queue_release_worker.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_by varchar(200) character set utf8mb4;
@@ -10081,7 +10092,7 @@ begin
         set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
             q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
         where q.entry = in_entry;
-        call _queue_slot_note(in_entry, v_semaphores);
+        call _queue_permits_note(in_entry, v_semaphores);
     end if;
 end;
 --;
@@ -10096,7 +10107,7 @@ begin
     set out_run = 1 + (uuid_short() >> 24);
 end;
 --;
--- calls: _queue_free, _queue_server_run
+-- calls: _queue_release_worker, _queue_server_run
 -- changes: queue_worker
 drop procedure if exists _queue_reap;
 --;
@@ -10147,7 +10158,7 @@ begin
                 coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
         for update skip locked;
         if v_worker is not null then
-            call _queue_free(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
+            call _queue_release_worker(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
             set v_left = v_left - v_freed,
                 out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
             if v_done then
@@ -10216,7 +10227,7 @@ begin
     declare v_alive, v_reaps boolean;
     declare v_now, v_started, v_expires bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -10288,7 +10299,7 @@ begin
         v_expires as expires_at, v_reaps as reaps;
 end;
 --;
--- calls: _queue_groups_due, _queue_reap, _queue_slot_sweep, queue_now
+-- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
 drop procedure if exists queue_reap;
 --;
 create procedure queue_reap()
@@ -10301,7 +10312,7 @@ registers it anew. A freed message can be taken from now on. It stands last amon
 counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
 it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
 on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
-twice. Holds that have expired are free already and stay as they are. Slots of semaphores whose holds have ended or
+twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended or
 expired are given to who waits for them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
@@ -10311,14 +10322,14 @@ begin
     declare v_now, v_looked bigint;
     declare v_reaped longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
             call queue_now(v_now);
             call _queue_groups_due(v_now, v_looked);
             call _queue_reap(v_now, 1000, v_reaped);
-            call _queue_slot_sweep(v_now);
+            call _queue_permits_sweep(v_now);
         end;
         call _queue_commit(v_own);
         leave again;
@@ -10456,7 +10467,7 @@ begin
 end;
 --;
 -- calls: _queue_discard
--- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
+-- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists _queue_expire;
 --;
 create procedure _queue_expire(in in_now bigint, in in_max bigint, out out_gone bigint)
@@ -10527,7 +10538,7 @@ begin
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
         if v_used is null then
             delete s from queue_subscription s where s.p_kind = v_kind;
-            delete l from queue_place l where l.p_kind = v_kind;
+            delete l from queue_slot l where l.p_kind = v_kind;
             delete b from queue_bucket b where b.p_kind = v_kind;
             delete k from queue_kind k where k.p_kind = v_kind;
             set out_gone = out_gone + 1;
@@ -10554,7 +10565,7 @@ Where the idea comes from: the drain of Keuss.'
 begin
     declare v_draining boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -10628,7 +10639,7 @@ begin
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_shape longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -10703,7 +10714,7 @@ begin
 end;
 --;
 -- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_lock_kinds, queue_now
--- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
+-- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 --;
 create procedure queue_drop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -10720,7 +10731,7 @@ begin
     declare v_dead_letter_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -10766,7 +10777,7 @@ begin
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
             delete u from queue_use u where u.p_kind = in_kind;
-            delete l from queue_place l where l.p_kind = in_kind;
+            delete l from queue_slot l where l.p_kind = in_kind;
             delete b from queue_bucket b where b.p_kind = in_kind;
         end;
         call _queue_commit(v_own);
@@ -10787,7 +10798,7 @@ Locks: the settings of the kind.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -10811,7 +10822,7 @@ Locks: the settings of the kind.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -10927,9 +10938,9 @@ begin
 end;
 --;
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
-drop procedure if exists _queue_tidy;
+drop procedure if exists _queue_upkeep;
 --;
-create procedure _queue_tidy(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
+create procedure _queue_upkeep(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
     comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
 in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many
 rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
@@ -10950,9 +10961,9 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_count, _queue_expire, _queue_fold_counts, _queue_groups_due, _queue_log_horizon,
---     _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep, _queue_stage_prune,
---     _queue_take_in, queue_now
+-- calls: _queue_check_count, _queue_drain_inbox, _queue_expire, _queue_fold_counts, _queue_groups_due,
+--     _queue_log_horizon, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms,
+--     _queue_stage_prune, queue_now
 -- changes: queue_epoch
 drop procedure if exists queue_prune;
 --;
@@ -10960,7 +10971,7 @@ create procedure queue_prune(in in_max_rows bigint)
     comment 'Clears away what is past its time, in chunks. That is history, remembered keys and the log, older than
 history_seconds, dedup_seconds and log_seconds of their kind say now; what was staged and never published; kinds that
 are unused for longer than their expires_seconds; groups past their keep_seconds. It also removes messages that have
-gone from the index of filters (each call looks at a part of it), and folds counters. Slots of semaphores whose holds
+gone from the index of filters (each call looks at a part of it), and folds counters. Permits of semaphores whose holds
 have expired go to who waits for them. Any number of sessions may call it at any time. queue_reserve and queue_pop do
 a little of it by the way, so a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000; NULL: 10000.
@@ -10973,7 +10984,7 @@ differs: it also takes in what has landed in queue_inbox, where the server allow
 begin
     declare v_pruned bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_again(v_own, v_tries);
+        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
@@ -10983,7 +10994,7 @@ begin
             declare v_left bigint default coalesce(in_max_rows, 10000);
             declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
             set v_pruned = null;
-            call _queue_take_in();
+            call _queue_drain_inbox();
             call queue_now(v_now);
             call _queue_check_count(v_left, 'max_rows', 1000000);
             call _queue_fold_counts(v_left, v_pruned);
@@ -11011,7 +11022,7 @@ begin
                     set v_left = v_left - v_rows;
                 end if;
             end while;
-            call _queue_slot_sweep(v_now);
+            call _queue_permits_sweep(v_now);
             -- epochs that no server is in any more
             select min(n.epoch) into v_before
                 from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
@@ -11240,7 +11251,7 @@ from queue_group g;
 -- differs: a view has no comment, and can't call queue_now(): it has that clock's expression.
 create or replace view queue_semaphores as
 select s.name, s.capacity,
-    (select count(*) from queue_semaphore_slot h
+    (select count(*) from queue_semaphore_permit h
         where h.name = s.name
             and h.until > timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))) as held,
     (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting

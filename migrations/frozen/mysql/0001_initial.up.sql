@@ -104,7 +104,7 @@ create table if not exists delayed_queue (
     source_order_key       varchar(200)
         comment 'A dead letter: the order key it had there.',
     semaphores             longtext
-        comment 'The semaphores that it needs a slot of to be delivered; NULL: none.',
+        comment 'The semaphores that it needs a permit of to be delivered; NULL: none.',
     primary key (entry), -- serves: queue_ack, queue_extend, queue_nack, queue_move
     unique key delayed_queue_key (p_kind, p_key), -- serves: queue_push, queue_get, queue_remove
     key delayed_queue_ready (p_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek
@@ -230,7 +230,7 @@ create table if not exists queue_inbox (
         comment 'Deliveries it may have; NULL: as its kind says.',
     taken                  boolean not null default false
         comment 'Whether its message was pushed as it came in, by a trigger; never given.',
-    primary key (id), -- serves: _queue_take_in
+    primary key (id), -- serves: _queue_drain_inbox
     constraint queue_inbox_kind check (p_kind is not null and char_length(p_kind) between 1 and 95),
     constraint queue_inbox_key check (char_length(p_key) between 1 and 200),
     constraint queue_inbox_payload check (taken or payload_bytes is not null and payload is null or json_valid(payload))
@@ -455,22 +455,22 @@ create table if not exists queue_group (
     checked_at             bigint not null default 0,
     checked_to             bigint not null default 0,
     turn                   bigint not null default 0
-        comment 'As that of queue_group_slot.',
+        comment 'As that of queue_group_stripe.',
     primary key (group_name), -- serves: queue_group, queue_push
     key queue_group_forget (forget_at), -- serves: queue_prune (what is past its time)
     key queue_group_checked (finished_at, checked_at) -- serves: queue_prune (members whose message has gone)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';
 --;
--- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees
+-- Whoever ends a member locks the stripe of it, one of 32, until its transaction ends. So the last one of a stripe sees
 -- that it is, and only those look at the group as a whole.
 -- differs: turn is written to, so that nodes of a Galera cluster exclude one another: they don't see locks.
-create table if not exists queue_group_slot (
+create table if not exists queue_group_stripe (
     group_name             varchar(100) not null,
-    slot                   smallint not null,
+    stripe                   smallint not null,
     turn                   bigint not null default 0
         comment 'Counted up, so that it is not only locked but written to.',
-    primary key (group_name, slot) -- serves: queue_ack
+    primary key (group_name, stripe) -- serves: queue_ack
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What is locked while members of a group end; internal. (pyqueue_sql)';
 --;
@@ -561,7 +561,7 @@ create table if not exists queue_reader (
 create table if not exists queue_group_member (
     member                 bigint not null,
     group_name             varchar(100) not null,
-    slot                   smallint not null,
+    stripe                   smallint not null,
     p_kind                 varchar(100) not null,
     p_key                  varchar(200) not null,
     entry                  bigint not null,
@@ -570,7 +570,7 @@ create table if not exists queue_group_member (
     result                 longtext,
     error                  longtext,
     primary key (member), -- serves: queue_ack, queue_move
-    key queue_group_member_open (group_name, slot, done_at), -- serves: queue_ack (whether one is the last)
+    key queue_group_member_open (group_name, stripe, done_at), -- serves: queue_ack (whether one is the last)
     key queue_group_member_group (group_name, member) -- serves: queue_groups, and the results of a group
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';
@@ -605,16 +605,16 @@ create table if not exists queue_semaphore (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
 --;
--- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and
--- was told that there is room (until is the time of that, negated).
-create table if not exists queue_semaphore_slot (
+-- The permits that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line
+-- and was told that there is room (until is the time of that, negated).
+create table if not exists queue_semaphore_permit (
     entry                  bigint not null,
     name                   varchar(100) not null,
     until                  bigint,
     primary key (entry, name), -- serves: queue_ack, queue_extend
-    key queue_semaphore_slot_name (name, until) -- serves: queue_reserve (how many are taken, whose hold has expired)
+    key queue_semaphore_permit_name (name, until) -- serves: queue_reserve (how many are taken, whose hold has expired)
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Slots of semaphores that are taken; internal. (pyqueue_sql)';
+    comment 'Permits of semaphores that are taken; internal. (pyqueue_sql)';
 --;
 -- Who waits: each stands in the line of one semaphore that it lacks.
 create table if not exists queue_semaphore_wait (
@@ -627,18 +627,18 @@ create table if not exists queue_semaphore_wait (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Messages in line for a semaphore; internal. (pyqueue_sql)';
 --;
--- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses
+-- Slots for the messages that a kind with max_reserved may have held at once. A reserve locks the slots that it uses
 -- until its transaction ends; in one is the delivery that took it last, as long as its message is held.
--- differs: the delivery stands in the row, because an update is in place here; PostgreSQL has queue_slot and appends to
+-- differs: the delivery stands in the row, because an update is in place here; PostgreSQL appends to
 -- queue_claim.
-create table if not exists queue_place (
+create table if not exists queue_slot (
     p_kind                 varchar(100) not null,
     slot                   int not null,
     entry                  bigint,
     secret                 binary(16),
     primary key (p_kind, slot) -- serves: queue_reserve
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-    comment 'Places for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
+    comment 'Slots for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
 --;
 -- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a
 -- token for each step of time between spent_at and now; to take some is to move spent_at on. Sessions take several

@@ -864,7 +864,7 @@ Result: scheduled_at of the message that is there now, and outcome: created, ign
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same
 key.$$;
 --;
--- calls: _queue_follow, _queue_index, _queue_log_put, _queue_newest, _queue_put
+-- calls: _queue_carry_route, _queue_index, _queue_log_put, _queue_newest, _queue_put
 -- changes: delayed_queue
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
 declare
@@ -884,7 +884,7 @@ begin
     end if;
     if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0
         and v_put.outcome = 'created' then
-        v_entry := _queue_follow(in_row, in_row.p_kind, in_row.p_key);
+        v_entry := _queue_carry_route(in_row, in_row.p_kind, in_row.p_key);
         if in_row.order_key is not null then
             -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by
             -- now
@@ -911,8 +911,8 @@ in_now: the time of the call.
 differs: on MariaDB and MySQL it is a part of _queue_end.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index,
---     _queue_is_remembered, _queue_key, _queue_log_put, _queue_push_options, _queue_put, _queue_put_ordered,
---     _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_take_back, queue_now
+--     _queue_is_remembered, _queue_key, _queue_log_put, _queue_permits_pushed, _queue_push_options, _queue_put,
+--     _queue_put_in_line, _queue_route, _queue_semaphores, _queue_take_back, queue_now
 -- changes: delayed_queue
 create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
@@ -957,7 +957,7 @@ begin
             v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority,
                 v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         else
-            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers,
+            v_put := _queue_put_in_line(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers,
                 v_options.priority, v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts,
                 v_options.on_duplicate, in_options ->> 'order_key');
         end if;
@@ -981,7 +981,7 @@ begin
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
     if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
-        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb),
+        perform _queue_permits_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb),
             outcome = 'created', v_now);
     end if;
     if v_logs then
@@ -994,8 +994,8 @@ $$Puts one message, whose payload is checked already but for payload_shape: queu
 in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
 errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_enrol, _queue_index, _queue_line, _queue_line_up, _queue_log, _queue_message, _queue_order_key,
---     _queue_push_options, _queue_route, _queue_semaphores, _queue_slot_settle, _queue_stand, _queue_take_back
+-- calls: _queue_enrol, _queue_index, _queue_join_line, _queue_line, _queue_line_up, _queue_log, _queue_message,
+--     _queue_order_key, _queue_permits_settle, _queue_push_options, _queue_route, _queue_semaphores, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
     in_sorted boolean)
@@ -1071,7 +1071,7 @@ begin
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
     if v_heads is not null then
-        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        perform _queue_join_line(array_agg(v_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
             lateral (select (case when m.message ? 'order_key' then m.message
             else in_options end) ->> 'order_key') o (order_key)
@@ -1087,7 +1087,7 @@ begin
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
     if v_semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
-        perform _queue_slot_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
+        perform _queue_permits_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
     end if;
     if in_kind.log_seconds > 0 then
         perform _queue_log(v_entries, 'pushed', in_now);
@@ -1175,7 +1175,7 @@ in_options: what else is to be known.
   popped, moved, dead or removed; its retries come before them. The order key stays with a message as its route does.
   Where the message moves to, it stands at the end of the line, and so does what was pushed onto it while it was held.
   A dead letter stands in no line. Allowed: 1 to 200 characters. Default: none.
-- semaphores: the message is delivered only where it gets a slot of each of them, see queue_semaphore. Until then it
+- semaphores: the message is delivered only where it gets a permit of each of them, see queue_semaphore. Until then it
   waits in line. They stay with a message as its route does. Not together with order_key. Allowed: an array of 1 to 8
   names. Default: none.
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only
@@ -1209,8 +1209,11 @@ $$Puts one message with a binary payload into a kind; it comes back byte for byt
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index_keys, _queue_is_remembered,
---     _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_push_batch, _queue_put,
---     _queue_put_onto, _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_stand_batch, _queue_take_back,
+--     _queue_join_line_batch, _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_permits_pushed,
+--     _queue_push_batch, _queue_put, _queue_put_onto, _queue_route, _queue_semaphores, _queue_take_back, _queue_wake,
+--     queue_now
+-- changes: delayed_queue
+-- _queue_put_onto, _queue_route, _queue_semaphores, _queue_permits_pushed, _queue_join_line_batch, _queue_take_back,
 --     _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
@@ -1310,7 +1313,7 @@ begin
                         v_each.scheduled_at, v_each.on_duplicate);
                 end if;
             end loop;
-            perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
+            perform _queue_join_line_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups,
                 v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
@@ -1321,7 +1324,7 @@ begin
                 and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries), case
                 when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
-                _queue_slot_pushed(in_kind, v_keys, null::text[], false, v_now),
+                _queue_permits_pushed(in_kind, v_keys, null::text[], false, v_now),
                 case when v_kind.log_seconds > 0
                 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
@@ -1594,8 +1597,8 @@ it was the last delivery the message may have, or its payload is not of its kind
 in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.
 differs: on MariaDB and MySQL _queue_end_undeliverable does it, one message after another.$$;
 --;
--- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_ended, _queue_groups_due, _queue_log_ended,
---     _queue_misfit, _queue_slot_settle, _queue_take, _queue_take_slotted, _queue_take_where
+-- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_groups_due, _queue_history_row, _queue_log_ended,
+--     _queue_misfit, _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_worker text, in_seed bytea, in_where jsonb)
@@ -1607,15 +1610,16 @@ declare
     v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0;
     v_most constant integer := coalesce(in_kind.max_attempts, 2147483647);
     v_left integer := in_max;
-    v_slotted boolean := in_kind.semaphores;
+    v_guarded boolean := in_kind.semaphores;
     v_ended bigint[] := '{}';
     v_take record;
     v_rows integer;
 begin
     perform _queue_groups_due(in_now);
     loop
-        if v_slotted then
-            v_take := _queue_take_slotted(in_kind, v_left, in_now, coalesce(in_until, in_now + 1), in_where, v_ends);
+        if v_guarded then
+            v_take := _queue_take_with_permits(in_kind, v_left, in_now, coalesce(in_until, in_now + 1), in_where,
+                v_ends);
             v_ended := v_ended || v_take.ended ||
                 array(select q.entry from delayed_queue q where v_ends and q.ctid = any (v_take.tids));
         elsif in_where is null then
@@ -1624,21 +1628,21 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
-        if v_slotted or in_where is not null or v_take.expired > 0 then -- of several looks
+        if v_guarded or in_where is not null or v_take.expired > 0 then -- of several looks
             v_take.tids := array(
                 select q.ctid from delayed_queue q where q.ctid = any (v_take.tids)
                     order by -q.priority::integer, q.ready_at, q.entry);
         end if;
         if v_ends then
-            if not v_slotted and _queue_blocked(v_take.tids) <> '{}' then
-                v_slotted := true; -- that way knows how to look further
+            if not v_guarded and _queue_blocked(v_take.tids) <> '{}' then
+                v_guarded := true; -- that way knows how to look further
                 continue;
             end if;
             return query
                 with d as (
                     delete from delayed_queue q using unnest(v_take.tids) t (tid)
                     where q.ctid = t.tid and q.pending is null
-                        and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                        and (v_guarded or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
                         and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                     returning q.*, case when v_keeps then q end as message),
@@ -1655,7 +1659,7 @@ begin
                 h as (
                     insert into queue_history
                     select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-                        _queue_ended(d.message, 'popped', null, in_now) e
+                        _queue_history_row(d.message, 'popped', null, in_now) e
                     where v_keeps),
                 m as (
                     insert into queue_dedup (p_kind, p_key, ended_at)
@@ -1679,7 +1683,7 @@ begin
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
                 from unnest(v_take.tids) t (tid)
                 where q.ctid = t.tid and q.pending is null
-                    and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    and (v_guarded or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, v_most)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -1692,7 +1696,7 @@ begin
                 and q.source_kind is null
                 and q.scheduled_at <= in_now)
         then -- the mark of the kind was lost: all that is left is found again
-            v_slotted := true;
+            v_guarded := true;
             v_take.expired := v_take.expired - (
                 select count(q.reserved_at) from delayed_queue q
                     where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
@@ -1702,12 +1706,12 @@ begin
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        continue when v_slotted;
+        continue when v_guarded;
         perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
-    if v_slotted and (v_ends or v_ended <> '{}') then
-        perform _queue_slot_settle(v_ended, null::text[], not v_take.held, in_now);
+    if v_guarded and (v_ends or v_ended <> '{}') then
+        perform _queue_permits_settle(v_ended, null::text[], not v_take.held, in_now);
     end if;
 end $$;
 --;
@@ -1721,9 +1725,9 @@ Result and locks: those of queue_reserve and queue_pop; the receipt of a popped 
 differs: a procedure of MariaDB and MySQL can't hand rows to another one, so _queue_reserve_many and _queue_pop_take
 hand over entries.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_writable, _queue_cursor_name,
---     _queue_defaults, _queue_deliver, _queue_fail, _queue_number, _queue_permit, _queue_permit_used, _queue_ticks,
---     _queue_tidy, _queue_use, _queue_where, queue_now
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
+--     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail, _queue_number,
+--     _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -1743,7 +1747,7 @@ declare
     v_left integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
     v_limited boolean;
-    v_permit record;
+    v_admission record;
     v_receipts text[] := '{}';
     v_until bigint; v_entry bigint; v_place bigint;
     v_where jsonb;
@@ -1774,12 +1778,12 @@ begin
     if v_kind.paused then
         return;
     elsif random() < 0.05 then
-        perform _queue_tidy(v_kind, v_now, 40 * v_left::bigint);
+        perform _queue_upkeep(v_kind, v_now, 40 * v_left::bigint);
     end if;
     v_limited := coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null;
     if v_limited then
-        v_permit := _queue_permit(v_kind, v_left, v_now);
-        v_left := v_permit.allowed;
+        v_admission := _queue_admit(v_kind, v_left, v_now);
+        v_left := v_admission.allowed;
     end if;
     if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
         and v_cursor.turn_at <= v_ticks + 4000000
@@ -1820,8 +1824,8 @@ begin
             end if;
             perform set_config(v_name, v_cursor::text, false);
             if v_limited then
-                perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt],
-                    v_now);
+                perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers,
+                    array[receipt], v_now);
             end if;
             return next;
             return;
@@ -1849,7 +1853,7 @@ begin
             return next;
         end loop;
     end if;
-    perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, v_receipts, v_now);
+    perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
 end $$;
 --;
 comment on function queue_reserve(text, text, integer, jsonb) is
@@ -1868,18 +1872,18 @@ Result: the columns of the message, times in microseconds. scheduled_at is the e
 delivery and can't be guessed: queue_ack, queue_nack, queue_move and queue_extend want it. errors: see queue_get. No
 row where nothing is ready or the kind is paused; fewer rows where max_reserved or rate_per_second of the kind allow
 no more. Order: priority, then delivery time, then entry. Where several consumers reserve at once, that order is best
-effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a slot
+effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a permit
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
-slots. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
+permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
-See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
+See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
--- calls: _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_writable,
---     _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_permit, _queue_permit_used, _queue_ticks,
---     _queue_tidy, _queue_use, _queue_where, queue_now
+-- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
+--     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1901,7 +1905,7 @@ declare
     v_left integer := coalesce(in_max_messages, 1);
     v_rows integer := 0;
     v_kind queue_kind;
-    v_permit record;
+    v_admission record;
     v_where jsonb;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
@@ -1924,12 +1928,12 @@ begin
     if v_kind.paused then
         return;
     elsif random() < 0.05 then
-        perform _queue_tidy(v_kind, v_now, 40 * v_left::bigint);
+        perform _queue_upkeep(v_kind, v_now, 40 * v_left::bigint);
     end if;
     if v_kind.rate_per_second is not null then
         v_kind.max_reserved := null; -- nothing is held
-        v_permit := _queue_permit(v_kind, v_left, v_now);
-        v_left := v_permit.allowed;
+        v_admission := _queue_admit(v_kind, v_left, v_now);
+        v_left := v_admission.allowed;
     end if;
     if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1
         and v_kind.payload_shape is null
@@ -1991,7 +1995,7 @@ begin
         get diagnostics v_rows = row_count;
     end if;
     if v_kind.rate_per_second is not null then
-        perform _queue_permit_used(v_kind, v_permit.state, null::integer[], null::bigint[],
+        perform _queue_admitted(v_kind, v_admission.state, null::integer[], null::bigint[],
             array_fill(null::text, array[v_rows]), v_now);
     end if;
 end $$;
@@ -2005,12 +2009,12 @@ in_options: which ones.
   Default: all messages.
 Result: the columns of each message as it was, and errors (see queue_get), times in microseconds; reserved_at and
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn't
-matter, since nothing is held. A message that names semaphores is taken only where there is a slot of each, which it
+matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
-Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.$$;
+Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.$$;
 --;
--- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipt, _queue_wake, queue_now
+-- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipt, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_extend(in_receipt text, in_seconds double precision, out receipt text,
     out outcome text)
@@ -2030,7 +2034,7 @@ begin
         and q.reserved_by is not null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
-    if v_kind is null and _queue_extend_slotted(array[v_receipt.entry], array[v_receipt.secret], in_seconds,
+    if v_kind is null and _queue_extend_with_permits(array[v_receipt.entry], array[v_receipt.secret], in_seconds,
         v_now) <> '{}' then
         outcome := 'extended';
         return;
@@ -2045,12 +2049,12 @@ comment on function queue_extend(text, double precision) is
 $$Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
 Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or
-removed; and where its hold has expired and a slot of one of its semaphores is somebody else's, or, in a kind with
+removed; and where its hold has expired and a permit of one of its semaphores is somebody else's, or, in a kind with
 max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.$$;
 --;
--- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipts, _queue_wake, queue_now
+-- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipts, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_extend_many(in_receipts jsonb, in_seconds double precision)
     returns table (receipt text, outcome text) language plpgsql
@@ -2063,7 +2067,7 @@ declare
     v_outcomes text[];
     v_place bigint;
     v_kind text;
-    v_slotted bigint[];
+    v_guarded bigint[];
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
@@ -2081,9 +2085,9 @@ begin
         end if;
     end loop;
     if v_outcomes @> array['lost'] then
-        v_slotted := _queue_extend_slotted(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
+        v_guarded := _queue_extend_with_permits(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
         for i in 1 .. cardinality(v_receipts.entries) loop
-            if v_receipts.entries[i] = any (v_slotted) then
+            if v_receipts.entries[i] = any (v_guarded) then
                 v_outcomes[v_receipts.places[i]] := 'extended';
             end if;
         end loop;
@@ -2553,7 +2557,7 @@ Where the idea comes from: the signaller of Keuss, which thins its events to one
 differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;
 --;
 -- calls: _queue_is_heard, _queue_setting, _queue_ticks
-create or replace function _queue_freed(in_kind text) returns void language plpgsql as $$
+create or replace function _queue_wake_limited(in_kind text) returns void language plpgsql as $$
 declare
     v_slot constant integer := hashtext(in_kind) & 15;
     v_time constant bigint := _queue_ticks();
@@ -2566,7 +2570,7 @@ begin
     end if;
 end $$;
 --;
-comment on function _queue_freed(text) is
+comment on function _queue_wake_limited(text) is
 $$Notifies the sessions that wait for a kind with max_reserved, if there are any, that a message of it has ended: there
 may be room. A session does so once in 50 ms a channel: who waits looks again 50 ms after each event, and each second
 while there is no room. What it did last is rolled back with its transaction.
@@ -2610,7 +2614,7 @@ Result: ready, and next_at: when the next delayed message falls due, or the next
 ready.
 differs: on MariaDB and MySQL _queue_ready looks from the start.$$;
 --;
--- calls: _queue_cursor_name, _queue_limited_until, _queue_ready_onward, _queue_shared_cursor, _queue_slot_ready
+-- calls: _queue_cursor_name, _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_shared_cursor
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -2631,7 +2635,7 @@ begin
         end if;
     end if;
     if v_kind.semaphores then
-        select s.ready, s.next_at into ready, v_slot from _queue_slot_ready(in_kind, in_now) s;
+        select s.ready, s.next_at into ready, v_slot from _queue_permits_ready(in_kind, in_now) s;
         if ready then
             return;
         end if;
@@ -2839,7 +2843,7 @@ $$Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
 Errors: PQ001 for a name that can't be a kind, PQ004 for a circle.$$;
 --;
--- calls: _queue_advance, _queue_keep, _queue_put_pending
+-- calls: _queue_advance, _queue_put_pending, _queue_remember
 -- changes: delayed_queue, queue_count
 create or replace function _queue_end(in_entry bigint, in_outcome text, in_to_kind text,
     in_now bigint) returns delayed_queue
@@ -2855,7 +2859,7 @@ begin
         case in_outcome when 'popped' then 1 end, case in_outcome when 'acked' then 1 end, case in_outcome
         when 'moved' then 1 end, case in_outcome when 'dead' then 1 end);
     if in_outcome is not null then
-        perform _queue_keep(v_row, in_outcome, in_to_kind, in_now);
+        perform _queue_remember(v_row, in_outcome, in_to_kind, in_now);
     end if;
     if v_row.order_key is not null then
         perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
@@ -2875,13 +2879,13 @@ the same member of its group where it takes the place of this one, and stands at
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
 pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-Result: the message as it was. Its caller ends the member of a group, and at the end of the call has _queue_slot_settle
-free its semaphores. That it was held is counted here where it was acked, moved or removed; else by whoever ends the
-hold. What is ended in one statement instead, because it is plain or a batch, is so in queue_ack, queue_ack_many,
-queue_pop and _queue_deliver.
+Result: the message as it was. Its caller ends the member of a group, and at the end of the call has
+_queue_permits_settle free its semaphores. That it was held is counted here where it was acked, moved or removed; else
+by whoever ends the hold. What is ended in one statement instead, because it is plain or a batch, is so in queue_ack,
+queue_ack_many, queue_pop and _queue_deliver.
 Locks: the next in the line of its order key.$$;
 --;
--- calls: _queue_advance, _queue_ended, _queue_log_ended
+-- calls: _queue_advance, _queue_history_row, _queue_log_ended
 -- changes: delayed_queue, queue_count, queue_history
 create or replace function _queue_discard(in_tids tid[], in_outcome text, in_now bigint, out rows bigint,
     out slotted bigint[])
@@ -2901,7 +2905,7 @@ begin
     h as (
         insert into queue_history
         select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-            _queue_ended(d.message, in_outcome, null, in_now) e
+            _queue_history_row(d.message, in_outcome, null, in_now) e
         where v_keeps)
     select count(*) as rows, array_agg(d.p_kind) filter (where v_keeps) as kinds,
         array_agg(d.p_key) filter (where v_keeps) as keys, array_agg(d.entry) filter (where v_keeps) as entries,
@@ -2925,8 +2929,8 @@ comment on function _queue_discard(tid[], text, bigint) is
 $$Removes messages, and what was pushed onto them while they were held; what is to be kept of an end is kept.
 in_tids: the messages, locked already; no holds that last. in_outcome: removed; NULL: they go with their kind, and
 nothing is kept of them but what they count for in queue_stats. in_now: the time of the call.
-Result: rows: how many went; slotted: those that name semaphores, NULL: none, for _queue_slot_settle at the end of the
-call.
+Result: rows: how many went; slotted: those that name semaphores, NULL: none, for _queue_permits_settle at the end of
+the call.
 Locks: the next in the lines of their order keys.$$;
 --;
 -- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
@@ -3083,7 +3087,7 @@ Result: the places (from 1) of the moves whose message is there, in the order in
 key, then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;
 --;
--- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_follow, _queue_index,
+-- calls: _queue_carry_route, _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_index,
 --     _queue_log_put, _queue_members_end, _queue_put
 create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint,
     out outcome text, out created bigint)
@@ -3123,7 +3127,7 @@ begin
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
     if num_nonnulls(v_row.route, v_row.member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
-        created := _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
+        created := _queue_carry_route(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_row.member is not null then
         perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
     end if;
@@ -3141,7 +3145,7 @@ Result: outcome: moved, duplicate; created: the new entry where it is to take it
 still.
 Locks: the next in its line, and its key in the target.$$;
 --;
--- calls: _queue_end, _queue_lock_moves, _queue_members_end, _queue_move, _queue_slot_settle, _queue_stand
+-- calls: _queue_end, _queue_join_line, _queue_lock_moves, _queue_members_end, _queue_move, _queue_permits_settle
 -- changes: queue_history
 create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
@@ -3180,11 +3184,11 @@ begin
             where h.p_kind = v_row.p_kind and h.finished_at = in_now and h.entry = v_row.entry;
         end if;
     end loop;
-    perform _queue_stand(v_created, v_orders) where v_created is not null;
+    perform _queue_join_line(v_created, v_orders) where v_created is not null;
     if v_members is not null then
         perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
     end if;
-    perform _queue_slot_settle(in_entries, v_names, true, in_now) where v_names is not null;
+    perform _queue_permits_settle(in_entries, v_names, true, in_now) where v_names is not null;
     return v_outcomes;
 end $$;
 --;
@@ -3193,8 +3197,8 @@ $$Acks messages, or moves them on, one by one, as in _queue_move_many.
 in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
-Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as
-_queue_members_end and _queue_slot_settle.
+Locks: as _queue_lock_moves; then the lines of order keys as _queue_join_line, once all keys are in; then as
+_queue_members_end and _queue_permits_settle.
 differs: on MariaDB and MySQL it is a part of queue_move_many.$$;
 --;
 -- calls: _queue_move_each
@@ -3269,8 +3273,8 @@ of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: as _queue_move_many.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_keep, _queue_put_pending,
---     _queue_receipt, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_put_pending, _queue_receipt,
+--     _queue_remember, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -3305,7 +3309,7 @@ begin
         end if;
         if v_done.message is distinct from null then
             v_now := coalesce(v_now, queue_now());
-            perform _queue_keep(v_done.message, 'acked', null, v_now);
+            perform _queue_remember(v_done.message, 'acked', null, v_now);
             perform _queue_put_pending(v_done.message, v_now);
         end if;
     else
@@ -3337,8 +3341,8 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_ended, _queue_freed, _queue_lock_lines,
---     _queue_log_ended, _queue_put_pending, _queue_receipts, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_history_row, _queue_lock_lines, _queue_log_ended,
+--     _queue_put_pending, _queue_receipts, _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -3391,7 +3395,7 @@ begin
         h as (
             insert into queue_history
             select e.* from d join queue_kind k on k.p_kind = d.p_kind
-                and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e),
+                and k.history_seconds > 0, _queue_history_row(d.message, 'acked', null, v_now) e),
         m as (
             insert into queue_dedup (p_kind, p_key, ended_at)
             select d.p_kind, d.p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
@@ -3423,7 +3427,7 @@ begin
     end if;
     if v_keeps then
         perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
-        perform _queue_freed(k.p_kind) from queue_kind k
+        perform _queue_wake_limited(k.p_kind) from queue_kind k
             where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
     end if;
     if cardinality(v_done.places) = cardinality(v_outcomes) then
@@ -3447,7 +3451,7 @@ lost the second time.
 Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
 Locks: as queue_ack, all in the order of their entries.$$;
 --;
--- calls: _queue_check_nack, _queue_nack, _queue_receipt, _queue_slot_settle, queue_now
+-- calls: _queue_check_nack, _queue_nack, _queue_permits_settle, _queue_receipt, queue_now
 create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text,
     out outcome text)
     language plpgsql
@@ -3465,7 +3469,7 @@ begin
     select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
     outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, v_now);
     if v_names is not null then
-        perform _queue_slot_settle(array[v_receipt.entry], v_names, true, v_now);
+        perform _queue_permits_settle(array[v_receipt.entry], v_names, true, v_now);
     end if;
 end $$;
 --;
@@ -3488,7 +3492,7 @@ its place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
 Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.$$;
 --;
--- calls: _queue_check_nack, _queue_lock_lines, _queue_nack, _queue_receipts, _queue_slot_settle, queue_now
+-- calls: _queue_check_nack, _queue_lock_lines, _queue_nack, _queue_permits_settle, _queue_receipts, queue_now
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3515,7 +3519,7 @@ begin
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
         v_names := v_names || v_one.semaphores;
     end loop;
-    perform _queue_slot_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
+    perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
@@ -3617,7 +3621,7 @@ second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_discard, _queue_slot_settle, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_discard, _queue_permits_settle, queue_now
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3636,7 +3640,7 @@ begin
         outcome := 'held';
     else
         perform _queue_discard(array(select q.ctid from delayed_queue q where q.entry = v_row.entry), 'removed', v_now);
-        perform _queue_slot_settle(array[v_row.entry], v_row.semaphores, true, v_now)
+        perform _queue_permits_settle(array[v_row.entry], v_row.semaphores, true, v_now)
             where v_row.semaphores is not null;
         outcome := 'removed';
     end if;
@@ -3649,7 +3653,7 @@ Result: outcome: removed, held (it stays), absent.
 Errors: PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_discard, _queue_slot_settle, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_discard, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3668,7 +3672,7 @@ begin
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
         limit in_max_messages for update skip locked), 'removed', v_now);
     purged := v_gone.rows;
-    perform _queue_slot_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
 end $$;
 --;
 comment on function queue_purge(text, bigint) is
@@ -3678,8 +3682,8 @@ Result: purged: how many.
 Errors: PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_end, _queue_follow, _queue_index, _queue_line, _queue_log_put,
---     _queue_put, _queue_slot_settle, _queue_stand, queue_now
+-- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_end, _queue_index, _queue_join_line,
+--     _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
     out stayed bigint)
@@ -3735,7 +3739,7 @@ begin
                         scheduled_at_initially = v_dead.scheduled_at_initially
                     where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
                     if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
-                        perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
+                        perform _queue_carry_route(v_dead, v_dead.source_kind, v_dead.source_key);
                         v_names := v_names || v_dead.semaphores;
                     end if;
                     if v_dead.source_order_key is not null then
@@ -3754,9 +3758,9 @@ begin
                 end if;
             end loop;
             if v_orders is not null then
-                perform _queue_stand(v_entries, v_orders);
+                perform _queue_join_line(v_entries, v_orders);
             end if;
-            perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
+            perform _queue_permits_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
             if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
@@ -3775,7 +3779,7 @@ Result: went: how many; stayed: how many whose key is taken where they came from
 Errors: PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.$$;
 --;
-create or replace function _queue_ended(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint)
+create or replace function _queue_history_row(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint)
     returns setof queue_history language sql stable rows 1 as $$
     select in_row.p_kind, in_row.p_key, in_row.entry, in_outcome, in_to_kind, in_row.payload, in_row.payload_bytes,
         in_row.headers, in_row.priority, in_row.scheduled_at_initially, in_row.created_at,
@@ -3784,7 +3788,7 @@ create or replace function _queue_ended(in_row delayed_queue, in_outcome text, i
         case when in_outcome <> 'popped' then in_row.reserved_by end, in_row.errors, null::jsonb
 $$;
 --;
-comment on function _queue_ended(delayed_queue, text, text, bigint) is
+comment on function _queue_history_row(delayed_queue, text, text, bigint) is
 $$The row of queue_history of a message that ends.
 in_row: the message as it was. in_outcome: acked, popped, moved, dead, removed. in_to_kind: where it went, NULL:
 nowhere.
@@ -3792,9 +3796,9 @@ in_now: the time of the call.
 Result: the row, without a result. It is inlined by the planner.
 differs: a row can't be a parameter on MariaDB and MySQL; _queue_end copies it by a statement.$$;
 --;
--- calls: _queue_ended, _queue_freed, _queue_log_ended
+-- calls: _queue_history_row, _queue_log_ended, _queue_wake_limited
 -- changes: queue_dedup, queue_history
-create or replace function _queue_keep(in_row delayed_queue, in_outcome text, in_to_kind text,
+create or replace function _queue_remember(in_row delayed_queue, in_outcome text, in_to_kind text,
     in_now bigint) returns void
     language plpgsql as $$
 declare
@@ -3807,10 +3811,10 @@ begin
         return;
     end if;
     if v_kind.max_reserved is not null then
-        perform _queue_freed(in_row.p_kind);
+        perform _queue_wake_limited(in_row.p_kind);
     end if;
     if v_kind.history_seconds > 0 then
-        insert into queue_history select e.* from _queue_ended(in_row, in_outcome, in_to_kind, in_now) e;
+        insert into queue_history select e.* from _queue_history_row(in_row, in_outcome, in_to_kind, in_now) e;
     end if;
     if v_kind.dedup_seconds > 0 and in_outcome in ('acked', 'popped', 'moved') then
         insert into queue_dedup (p_kind, p_key, ended_at) values (in_row.p_kind, in_row.p_key, in_now)
@@ -3822,10 +3826,10 @@ begin
     end if;
 end $$;
 --;
-comment on function _queue_keep(delayed_queue, text, text, bigint) is
+comment on function _queue_remember(delayed_queue, text, text, bigint) is
 $$Keeps what a kind wants kept of a message that ends: its history, its key. Routines that end many at once have the
 same in one statement.
-in_row: the message, removed already. in_outcome, in_to_kind: see _queue_ended. in_now: the time of the call.
+in_row: the message, removed already. in_outcome, in_to_kind: see _queue_history_row. in_now: the time of the call.
 differs: a row can't be a parameter on MariaDB and MySQL; _queue_end does it.$$;
 --;
 create or replace function _queue_is_remembered(in_kind text, in_key text,
@@ -4010,7 +4014,7 @@ Errors: PQ002, also for one that isn't there, and together with an order key.$$;
 --;
 -- calls: _queue_setting
 -- changes: queue_semaphore
-create or replace function _queue_slot_lock(in_names text[], in_wait boolean) returns text[] language plpgsql as $$
+create or replace function _queue_permits_lock(in_names text[], in_wait boolean) returns text[] language plpgsql as $$
 declare
     v_locked text[];
 begin
@@ -4025,7 +4029,7 @@ begin
                     where w.name between d.name and d.name order by w.name, w.entry limit 3) l
                 join delayed_queue q on q.entry between l.entry and l.entry, unnest(q.semaphores) a (name)))
             order by s.name for update);
-        perform set_config(_queue_setting('slots'), 'locked', true);
+        perform set_config(_queue_setting('permits'), 'locked', true);
     else
         v_locked := array(
             select s.name from queue_semaphore s where s.name = any (in_names) order by s.name for update skip locked);
@@ -4035,54 +4039,54 @@ begin
     return v_locked;
 end $$;
 --;
-comment on function _queue_slot_lock(text[], boolean) is
-$$Locks semaphores, without which no slot is taken or given: the last that a call locks, so that whoever waits for one
+comment on function _queue_permits_lock(text[], boolean) is
+$$Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever waits for one
 keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.$$;
 --;
--- changes: queue_semaphore_slot
-create or replace function _queue_slot_room(in_name text, in_all boolean,
+-- changes: queue_semaphore_permit
+create or replace function _queue_permits_room(in_name text, in_all boolean,
     in_now bigint) returns bigint language plpgsql as $$
 declare
-    v_slot record;
+    v_permit record;
     v_held bigint;
 begin
-    for v_slot in
-        select h.entry from queue_semaphore_slot h
+    for v_permit in
+        select h.entry from queue_semaphore_permit h
         where h.name = in_name and h.until between 0 and in_now order by h.name, h.until limit 100
     loop
         select case when q.reserved_at is not null then q.scheduled_at else 0 end into v_held
-        from delayed_queue q where q.entry = v_slot.entry for update skip locked;
+        from delayed_queue q where q.entry = v_permit.entry for update skip locked;
         if v_held > in_now then
-            update queue_semaphore_slot h set until = v_held where h.entry = v_slot.entry and h.name = in_name;
-        elsif v_held is not null or not exists (select from delayed_queue q where q.entry = v_slot.entry) then
-            delete from queue_semaphore_slot h where h.entry = v_slot.entry and h.name = in_name;
+            update queue_semaphore_permit h set until = v_held where h.entry = v_permit.entry and h.name = in_name;
+        elsif v_held is not null or not exists (select from delayed_queue q where q.entry = v_permit.entry) then
+            delete from queue_semaphore_permit h where h.entry = v_permit.entry and h.name = in_name;
         end if;
     end loop;
     return (
         select s.capacity - (
-            select count(*) from queue_semaphore_slot h where h.name = in_name
+            select count(*) from queue_semaphore_permit h where h.name = in_name
                 and (in_all or h.until > 0 or abs(h.until + in_now) < 1000000))
         from queue_semaphore s where s.name = in_name);
 end $$;
 --;
-comment on function _queue_slot_room(text, boolean, bigint) is
-$$How many slots of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100 at
-the most.
+comment on function _queue_permits_room(text, boolean, bigint) is
+$$How many permits of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100
+at the most.
 in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that
 nobody holds yet; false: in the last second, or the next one where the clock was set back.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.$$;
 --;
--- calls: _queue_slot_lock, _queue_slot_room, _queue_wake
--- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
-create or replace function _queue_slot_next(in_name text, in_kind text, in_max bigint, in_now bigint) returns bigint
+-- calls: _queue_permits_lock, _queue_permits_room, _queue_wake
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
+create or replace function _queue_permits_next(in_name text, in_kind text, in_max bigint, in_now bigint) returns bigint
     language plpgsql as $$
 declare
-    v_room bigint := coalesce(_queue_slot_room(in_name, in_kind is null, in_now), 9223372036854775807);
+    v_room bigint := coalesce(_queue_permits_room(in_name, in_kind is null, in_now), 9223372036854775807);
     v_looks integer := 100;
     v_last bigint := -1;
     v_woken bigint := 0;
@@ -4114,19 +4118,19 @@ begin
         end if;
         v_row.semaphores := array(
             select s.name from queue_semaphore s where s.name = any (v_row.semaphores) order by s.name);
-        continue when not v_row.semaphores <@ (_queue_slot_lock(v_row.semaphores, false) || in_name);
+        continue when not v_row.semaphores <@ (_queue_permits_lock(v_row.semaphores, false) || in_name);
         v_lacks := (
             select n.name from unnest(v_row.semaphores) n (name)
-            where n.name <> in_name and _queue_slot_room(n.name, in_kind is null, in_now) <= 0 order by 1 limit 1);
+            where n.name <> in_name and _queue_permits_room(n.name, in_kind is null, in_now) <= 0 order by 1 limit 1);
         if v_lacks is not null then
             update queue_semaphore_wait w set name = v_lacks where w.entry = v_last;
             continue;
         end if;
         update delayed_queue q set ready_at = in_now where q.entry = v_last;
         delete from queue_semaphore_wait w where w.entry = v_last;
-        insert into queue_semaphore_slot (entry, name, until)
+        insert into queue_semaphore_permit (entry, name, until)
         select v_last, n.name, -in_now from unnest(v_row.semaphores) n (name)
-        on conflict on constraint queue_semaphore_slot_pkey do update set until = -in_now;
+        on conflict on constraint queue_semaphore_permit_pkey do update set until = -in_now;
         perform _queue_wake(v_row.p_kind, v_row.p_key);
         v_room := v_room - 1;
         v_looks := v_looks + 1;
@@ -4135,7 +4139,7 @@ begin
     return v_woken;
 end $$;
 --;
-comment on function _queue_slot_next(text, text, bigint, bigint) is
+comment on function _queue_permits_next(text, text, bigint, bigint) is
 $$Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that lacks another
 goes to the line of that, 100 at the most; the others stay where they are.
 in_name: the semaphore, locked already. in_kind: only what waits in this kind, which somebody asks for, past whoever was
@@ -4144,9 +4148,9 @@ most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
 --;
--- calls: _queue_slot_lock, _queue_slot_next
--- changes: queue_semaphore_slot, queue_semaphore_wait
-create or replace function _queue_slot_settle(in_entries bigint[], in_names text[], in_wait boolean,
+-- calls: _queue_permits_lock, _queue_permits_next
+-- changes: queue_semaphore_permit, queue_semaphore_wait
+create or replace function _queue_permits_settle(in_entries bigint[], in_names text[], in_wait boolean,
     in_now bigint) returns void
     language plpgsql as $$
 declare
@@ -4160,12 +4164,12 @@ begin
             and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
     v_names := array(
         select n.name from unnest(in_names) n (name) where n.name is not null
-        union select h.name from queue_semaphore_slot h where h.entry = any (in_entries));
+        union select h.name from queue_semaphore_permit h where h.entry = any (in_entries));
     if v_names = '{}' then
         return;
     end if;
-    v_locked := _queue_slot_lock(v_names, in_wait);
-    delete from queue_semaphore_slot h
+    v_locked := _queue_permits_lock(v_names, in_wait);
+    delete from queue_semaphore_permit h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
         where q.entry between h.entry and h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now
@@ -4181,7 +4185,7 @@ begin
                 select w.entry from queue_semaphore_wait w
                 where w.name between n.name and n.name order by w.name, w.entry limit 1) limit 1;
         end if;
-        if _queue_slot_next(v_name, null, case when cardinality(v_names) > 1 then 1
+        if _queue_permits_next(v_name, null, case when cardinality(v_names) > 1 then 1
             else 9223372036854775807 end, in_now) = 0
             or cardinality(v_names) = 1 then
             v_names := array_remove(v_names, v_name);
@@ -4189,16 +4193,16 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_slot_settle(bigint[], text[], boolean, bigint) is
-$$Frees the slots of messages that are held or ready no more, and wakes who is next: the end of each call that ends
+comment on function _queue_permits_settle(bigint[], text[], boolean, bigint) is
+$$Frees the permits of messages that are held or ready no more, and wakes who is next: the end of each call that ends
 holds, or puts in what waits. After it a call puts in no key and waits for no message.
 in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
 none.
-in_wait: see _queue_slot_lock. in_now: the time of the call.
-Locks: the semaphores, in the order of their names; then as _queue_slot_next.$$;
+in_wait: see _queue_permits_lock. in_now: the time of the call.
+Locks: the semaphores, in the order of their names; then as _queue_permits_next.$$;
 --;
--- calls: _queue_slot_lock, _queue_slot_next
-create or replace function _queue_slot_look(in_kind text, in_max bigint,
+-- calls: _queue_permits_lock, _queue_permits_next
+create or replace function _queue_permits_look(in_kind text, in_max bigint,
     in_now bigint) returns bigint language plpgsql as $$
 declare
     v_name text;
@@ -4217,29 +4221,29 @@ begin
         select l.name from l
         where l.name is not null and coalesce((
             select s.capacity > (
-                select count(*) from queue_semaphore_slot h where h.name = s.name
+                select count(*) from queue_semaphore_permit h where h.name = s.name
                     and (h.until > in_now or abs(h.until + in_now) < 1000000))
             from queue_semaphore s where s.name = l.name), true)
         order by 1
     loop
         exit when v_woken >= in_max;
-        if _queue_slot_lock(array[v_name], false) <> '{}'
+        if _queue_permits_lock(array[v_name], false) <> '{}'
             or not exists (select from queue_semaphore s where s.name = v_name) then
-            v_woken := v_woken + _queue_slot_next(v_name, in_kind, in_max - v_woken, in_now);
+            v_woken := v_woken + _queue_permits_next(v_name, in_kind, in_max - v_woken, in_now);
         end if;
     end loop;
     return v_woken;
 end $$;
 --;
-comment on function _queue_slot_look(text, bigint, bigint) is
+comment on function _queue_permits_look(text, bigint, bigint) is
 $$Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or whoever was
 told that there is room, a second ago or longer, isn't taken. What a reserve does that finds too little ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
-Locks: these semaphores and as _queue_slot_next; what others have locked is left.$$;
+Locks: these semaphores and as _queue_permits_next; what others have locked is left.$$;
 --;
--- calls: _queue_slot_settle
-create or replace function _queue_slot_sweep(in_now bigint) returns void language plpgsql
+-- calls: _queue_permits_settle
+create or replace function _queue_permits_sweep(in_now bigint) returns void language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set jit = off as $$
 declare
@@ -4248,19 +4252,19 @@ declare
         where ( -- not EXISTS: that may be planned as a scan of all that wait
                 select w.entry from queue_semaphore_wait w
                 where w.name between s.name and s.name order by w.name, w.entry limit 1) is not null
-            and s.capacity > (select count(*) from queue_semaphore_slot h
+            and s.capacity > (select count(*) from queue_semaphore_permit h
                 where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then
-        perform _queue_slot_settle(null::bigint[], v_names, true, in_now);
+        perform _queue_permits_settle(null::bigint[], v_names, true, in_now);
     end if;
 end $$;
 --;
-comment on function _queue_slot_sweep(bigint) is
-$$Wakes who waits for a semaphore of which slots are free or their holds have expired, in whatever kind.
+comment on function _queue_permits_sweep(bigint) is
+$$Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
 in_now: the time of the call.
-Locks: those of _queue_slot_settle; 1000 semaphores at the most.$$;
+Locks: those of _queue_permits_settle; 1000 semaphores at the most.$$;
 --;
 -- changes: delayed_queue, queue_kind, queue_semaphore_wait
 create or replace function _queue_line_up(in_entries bigint[]) returns text[] language plpgsql as $$
@@ -4293,16 +4297,16 @@ begin
 end $$;
 --;
 comment on function _queue_line_up(bigint[]) is
-$$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which
-there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+$$Puts messages that name semaphores in line for them, out of the ready line; _queue_permits_settle wakes those for
+which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
 in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none,
 stay as they are.
 Result: the names of the semaphores; NULL: none.
 Locks: the messages; the settings of a kind that had no such message before.$$;
 --;
--- calls: _queue_line_up, _queue_slot_settle
+-- calls: _queue_line_up, _queue_permits_settle
 -- changes: delayed_queue
-create or replace function _queue_slot_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean,
+create or replace function _queue_permits_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean,
     in_now bigint) returns void
     language plpgsql as $$
 declare
@@ -4316,15 +4320,15 @@ begin
         update delayed_queue q set semaphores = in_semaphores where q.entry = any (v_entries);
     end if;
     if v_entries <> '{}' then
-        perform _queue_slot_settle(v_entries, _queue_line_up(v_entries), true, in_now);
+        perform _queue_permits_settle(v_entries, _queue_line_up(v_entries), true, in_now);
     end if;
 end $$;
 --;
-comment on function _queue_slot_pushed(text, text[], text[], boolean, bigint) is
+comment on function _queue_permits_pushed(text, text[], text[], boolean, bigint) is
 $$Has messages that were pushed wait in line for their semaphores, and wakes them where there is room.
 in_kind, in_keys: the messages. in_semaphores, in_new: what the new ones name. in_now: the time of the call.
-Locks: those of _queue_slot_settle.
-differs: on MariaDB and MySQL _queue_follow_slots does it for each message.$$;
+Locks: those of _queue_permits_settle.
+differs: on MariaDB and MySQL _queue_carry_semaphores does it for each message.$$;
 --;
 -- changes: delayed_queue
 create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[], in_changes boolean,
@@ -4404,7 +4408,7 @@ differs: MariaDB and MySQL have a row a line in queue_order, since their locking
 --;
 -- calls: _queue_line
 -- changes: delayed_queue
-create or replace function _queue_stand(in_entries bigint[], in_orders text[]) returns void
+create or replace function _queue_join_line(in_entries bigint[], in_orders text[]) returns void
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set jit = off as $$
@@ -4460,7 +4464,7 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_stand(bigint[], text[]) is
+comment on function _queue_join_line(bigint[], text[]) is
 $$Messages that were just put in take their places in the lines of their order keys: at the end, where all but the first
 of a line wait. The lines of a kind have to have their first one, see _queue_advance.
 in_entries: the messages, which have a place or a date. in_orders: the order key of each.
@@ -4468,8 +4472,8 @@ Errors: PQ00A where a line is locked, or has one with a higher number: the calle
 Under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line; waits for another transaction that is putting a first one of the same line.$$;
 --;
--- calls: _queue_line, _queue_put, _queue_stand
-create or replace function _queue_put_ordered(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
+-- calls: _queue_join_line, _queue_line, _queue_put
+create or replace function _queue_put_in_line(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_headers jsonb, in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer,
     in_max_attempts integer, in_on_duplicate text, in_order text, out scheduled_at bigint,
     out outcome text) language plpgsql as $$
@@ -4484,7 +4488,7 @@ begin
             v_put := _queue_put(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now,
                 in_scheduled_at, in_attempts, in_max_attempts, in_on_duplicate);
             if v_put.outcome = 'created' then
-                perform _queue_stand(array(
+                perform _queue_join_line(array(
                     select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key),
                         array[in_order]);
             end if;
@@ -4497,20 +4501,20 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer,
+comment on function _queue_put_in_line(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer,
 text, text) is $$_queue_put for a message with an order key, which gets to the end of its line.
 in_order: the order key. The other parameters and the result are those of _queue_put.
 Errors: under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.
-differs: on MariaDB and MySQL _queue_stand has a message wait once it is in.$$;
+differs: on MariaDB and MySQL _queue_join_line has a message wait once it is in.$$;
 --;
--- calls: _queue_order_key, _queue_stand
-create or replace function _queue_stand_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
+-- calls: _queue_join_line, _queue_order_key
+create or replace function _queue_join_line_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
     in_outcomes text[])
     returns void language plpgsql as $$
 begin
     if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-        perform _queue_stand(array_agg(q.entry), array_agg(o.order_key))
+        perform _queue_join_line(array_agg(q.entry), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         cross join _queue_order_key(in_options, m.message) o (order_key)
         cross join lateral ( -- OFFSET: ADR 13
@@ -4519,12 +4523,12 @@ begin
     end if;
 end $$;
 --;
-comment on function _queue_stand_batch(text, jsonb, jsonb, text[], text[]) is
+comment on function _queue_join_line_batch(text, jsonb, jsonb, text[], text[]) is
 $$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap
 don't deadlock.
 in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: what it answers.
 Errors: PQ00A where it has to be made again.
-Locks: as _queue_stand.$$;
+Locks: as _queue_join_line.$$;
 --;
 -- calls: _queue_wake
 -- changes: delayed_queue
@@ -4654,7 +4658,7 @@ Result: those of which somebody has locked the next in the line of their order k
 Locks: the next of the others.
 differs: a line has a row of its own in queue_order on MariaDB and MySQL, and that is locked instead.$$;
 --;
-create or replace function _queue_slot_ready(in_kind text, in_now bigint, out ready boolean,
+create or replace function _queue_permits_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 begin
     with recursive l (name, n) as (
@@ -4667,23 +4671,23 @@ begin
                 l.n + 1
         from l where l.name is not null and l.n < 100)
     select coalesce(bool_or(coalesce(s.capacity, 1) > (
-            select count(*) from queue_semaphore_slot h where h.name = l.name
+            select count(*) from queue_semaphore_permit h where h.name = l.name
                 and (h.until > in_now or abs(h.until + in_now) < 1000000))), false),
-        min((select min(case when h.until < 0 then 1000000 - h.until else h.until end) from queue_semaphore_slot h
+        min((select min(case when h.until < 0 then 1000000 - h.until else h.until end) from queue_semaphore_permit h
             where h.name = l.name and (h.until > in_now or abs(h.until + in_now) < 1000000)))
     into ready, next_at
     from l left join queue_semaphore s on s.name = l.name where l.name is not null;
 end $$;
 --;
-comment on function _queue_slot_ready(text, bigint) is
+comment on function _queue_permits_ready(text, bigint) is
 $$Whether there may be room for what waits in a kind for semaphores, and if not, when the next hold of one ends; nothing
 is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
--- calls: _queue_end_expired, _queue_misfit, _queue_slot_lock, _queue_slot_room, _queue_slot_settle
--- changes: delayed_queue, queue_semaphore_slot, queue_semaphore_wait
-create or replace function _queue_slot_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
+-- calls: _queue_end_expired, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
+create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
     out passed tid[]) language plpgsql as $$
 declare
@@ -4719,11 +4723,11 @@ begin
         return;
     end if;
     held := true;
-    v_locked := _queue_slot_lock(v_names, not in_held);
-    delete from queue_semaphore_slot h
+    v_locked := _queue_permits_lock(v_names, not in_held);
+    delete from queue_semaphore_permit h
     where h.name = any (v_locked)
         and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
-    select jsonb_object_agg(n.name, _queue_slot_room(n.name, false, in_now)) into v_rooms
+    select jsonb_object_agg(n.name, _queue_permits_room(n.name, false, in_now)) into v_rooms
         from unnest(v_locked) n (name);
     for v_row in
         select q.ctid as tid, q.entry, q.reserved_at,
@@ -4733,7 +4737,7 @@ begin
     loop
         v_lacks := (select n.name from unnest(v_row.names) n (name) where (v_rooms ->> n.name)::bigint <= 0 limit 1);
         if v_row.names <@ v_locked and v_lacks is null then
-            insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, in_until
+            insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, in_until
                 from unnest(v_row.names) n (name);
             v_rooms := v_rooms || coalesce((
                 select jsonb_object_agg(n.name, (v_rooms ->> n.name)::bigint - 1) from unnest(v_row.names) n (name)),
@@ -4752,12 +4756,12 @@ begin
         on conflict on constraint queue_semaphore_wait_pkey do update set name = excluded.name;
     end loop;
     if v_left <> '{}' then
-        perform _queue_slot_settle(v_left, v_names, false, in_now);
+        perform _queue_permits_settle(v_left, v_names, false, in_now);
     end if;
 end $$;
 --;
-comment on function _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint) is
-$$Of messages that were taken from the ready line, those that can be delivered, each with a slot of all of its
+comment on function _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint) is
+$$Of messages that were taken from the ready line, those that can be delivered, each with a permit of all of its
 semaphores; one that lacks any goes to wait in line, with none. What can't be delivered for other reasons is ended.
 in_tids: row identifiers, locked already. in_kind: the settings of their kind. in_until: when the holds end. in_held:
 whether the call has locked a semaphore before. in_now: the time of the call.
@@ -4766,8 +4770,8 @@ end; expired: how many holds ended with this; held: whether the call has locked 
 are left as they are, and that to take more finds again.
 Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
 --;
--- calls: _queue_blocked, _queue_setting, _queue_slot_look, _queue_slot_take, _queue_take, _queue_take_where
-create or replace function _queue_take_slotted(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
+-- calls: _queue_blocked, _queue_permits_look, _queue_permits_take, _queue_setting, _queue_take, _queue_take_where
+create or replace function _queue_take_with_permits(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_where jsonb, in_ends boolean, out tids tid[], out expired bigint, out slow boolean, out ended bigint[],
     out held boolean) language plpgsql as $$
 declare
@@ -4776,13 +4780,14 @@ declare
     v_passed tid[] := '{}';
     v_tids tid[];
     v_take record;
-    v_slots record;
+    v_permits record;
 begin
     tids := '{}';
     expired := 0;
     slow := false;
     ended := '{}';
-    held := coalesce(current_setting(_queue_setting('slots'), true) = 'held', false); -- by queue_next, for what it acks
+    -- by queue_next, for what it acks
+    held := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false);
     while cardinality(tids) < in_max and v_rounds < 100 loop
         if in_where is null then
             v_take := _queue_take(in_kind.p_kind, in_max + cardinality(v_passed), in_now);
@@ -4793,7 +4798,7 @@ begin
             select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (tids || v_passed)
             order by t.n limit in_max - cardinality(tids));
         if v_tids = '{}' then
-            exit when v_looked or _queue_slot_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
+            exit when v_looked or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
             v_looked := true;
             held := true;
             continue;
@@ -4802,33 +4807,33 @@ begin
             v_passed := v_passed || _queue_blocked(v_tids);
             v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
         end if;
-        v_slots := _queue_slot_take(v_tids, in_kind, in_until, held, in_now);
-        held := v_slots.held;
-        tids := tids || v_slots.tids;
-        v_passed := v_passed || v_slots.passed;
-        ended := ended || v_slots.ended;
-        expired := expired + v_slots.expired;
+        v_permits := _queue_permits_take(v_tids, in_kind, in_until, held, in_now);
+        held := v_permits.held;
+        tids := tids || v_permits.tids;
+        v_passed := v_passed || v_permits.passed;
+        ended := ended || v_permits.ended;
+        expired := expired + v_permits.expired;
         slow := slow or v_take.slow;
-        v_rounds := v_rounds + (v_slots.ended = '{}')::integer;
+        v_rounds := v_rounds + (v_permits.ended = '{}')::integer;
     end loop;
 end $$;
 --;
-comment on function _queue_take_slotted(queue_kind, integer, bigint, bigint, jsonb, boolean) is
-$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a slot of each of its
-semaphores, or goes to wait in line, and others are looked for.
+comment on function _queue_take_with_permits(queue_kind, integer, bigint, bigint, jsonb, boolean) is
+$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a permit of each of
+its semaphores, or goes to wait in line, and others are looked for.
 in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_until: when the holds end.
 in_where: what they must match, see _queue_where; NULL: anything. in_ends: whether the call ends what it takes, so that
 the next in the lines of their order keys are locked; none of these comes with the first.
 Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of
-_queue_take; ended, held: as of _queue_slot_take. At its end the caller has _queue_slot_settle free the slots of what
-was ended.
-Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_slot_take; no message is
+_queue_take; ended, held: as of _queue_permits_take. At its end the caller has _queue_permits_settle free the permits of
+what was ended.
+Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_permits_take; no message is
 waited for.$$;
 --;
--- calls: _queue_slot_lock, _queue_slot_room, _queue_slot_settle, _queue_wake
--- changes: delayed_queue, queue_semaphore_slot
-create or replace function _queue_extend_slotted(in_entries bigint[], in_secrets bytea[], in_seconds double precision,
-    in_now bigint)
+-- calls: _queue_permits_lock, _queue_permits_room, _queue_permits_settle, _queue_wake
+-- changes: delayed_queue, queue_semaphore_permit
+create or replace function _queue_extend_with_permits(in_entries bigint[], in_secrets bytea[],
+    in_seconds double precision, in_now bigint)
     returns bigint[] language plpgsql as $$
 declare
     v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
@@ -4837,29 +4842,29 @@ declare
 begin
     perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null
         order by q.entry + 0 for update;
-    perform _queue_slot_lock(array(
+    perform _queue_permits_lock(array(
         select distinct a.name
         from unnest(in_entries, in_secrets) r (entry, secret)
         cross join lateral ( -- OFFSET: ADR 13
             select m.entry, m.semaphores from delayed_queue m
                 where m.entry = r.entry and m.secret = r.secret offset 0) q,
             unnest(q.semaphores) a (name)
-        where in_seconds > 0 and not exists (select from queue_semaphore_slot h
+        where in_seconds > 0 and not exists (select from queue_semaphore_permit h
             where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
         select q.entry, q.reserved_by, q.p_kind, array(
             select s.name from queue_semaphore s
             where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
-                select from queue_semaphore_slot h where h.entry = q.entry and h.name = s.name) order by 1) as missing
+                select from queue_semaphore_permit h where h.entry = q.entry and h.name = s.name) order by 1) as missing
         from unnest(in_entries, in_secrets) r (entry, secret)
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         where q.semaphores is not null order by q.entry + 0
     loop
         continue when v_row.reserved_by is null or exists (
-            select from unnest(v_row.missing) n (name) where _queue_slot_room(n.name, false, in_now) <= 0);
+            select from unnest(v_row.missing) n (name) where _queue_permits_room(n.name, false, in_now) <= 0);
         update delayed_queue q set scheduled_at = v_until where q.entry = v_row.entry;
-        update queue_semaphore_slot h set until = v_until where h.entry = v_row.entry;
-        insert into queue_semaphore_slot (entry, name, until) select v_row.entry, n.name, v_until
+        update queue_semaphore_permit h set until = v_until where h.entry = v_row.entry;
+        insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, v_until
             from unnest(v_row.missing) n (name);
         v_extended := v_extended || v_row.entry;
         if in_seconds = 0 then
@@ -4867,20 +4872,20 @@ begin
         end if;
     end loop;
     if in_seconds = 0 then
-        perform _queue_slot_settle(v_extended, null::text[], true, in_now);
+        perform _queue_permits_settle(v_extended, null::text[], true, in_now);
     end if;
     return v_extended;
 end $$;
 --;
-comment on function _queue_extend_slotted(bigint[], bytea[], double precision, bigint) is
-$$Extends the holds of messages that name semaphores. One whose hold has expired, and whose slots were given to others,
-is extended where there is room again, and otherwise not; its ack still counts.
+comment on function _queue_extend_with_permits(bigint[], bytea[], double precision, bigint) is
+$$Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were given to
+others, is extended where there is room again, and otherwise not; its ack still counts.
 in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend. in_now: the time of the call.
 Result: the entries that were extended.
-Locks: the messages in the order of their entries; then the semaphores of which one has no slot any more.$$;
+Locks: the messages in the order of their entries; then the semaphores of which one has no permit any more.$$;
 --;
--- calls: _queue_check_kind, _queue_fail, _queue_slot_lock, _queue_slot_settle, queue_now
--- changes: queue_semaphore, queue_semaphore_slot
+-- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
+-- changes: queue_semaphore, queue_semaphore_permit
 create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -4895,13 +4900,13 @@ begin
     end if;
     name := in_name;
     capacity := in_capacity;
-    perform _queue_slot_lock(array[in_name], true);
+    perform _queue_permits_lock(array[in_name], true);
     if in_capacity is null then
         delete from queue_semaphore s where s.name = in_name;
-        delete from queue_semaphore_slot h where h.name = in_name;
+        delete from queue_semaphore_permit h where h.name = in_name;
     else
-        if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a slot
-            insert into queue_semaphore_slot (entry, name, until)
+        if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a permit
+            insert into queue_semaphore_permit (entry, name, until)
             select q.entry, in_name, q.scheduled_at from delayed_queue q
             where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null
                 and q.scheduled_at > v_now;
@@ -4909,32 +4914,32 @@ begin
         insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
         on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
         -- who was told that there is room, and for whom there is none any more, is told nothing
-        delete from queue_semaphore_slot h
+        delete from queue_semaphore_permit h
         where h.name = in_name and h.entry = any (array(
-            select o.entry from queue_semaphore_slot o where o.name = in_name and o.until < 0
+            select o.entry from queue_semaphore_permit o where o.name = in_name and o.until < 0
                 order by o.until, o.entry desc
-            limit greatest((select count(*) from queue_semaphore_slot c where c.name = in_name) - in_capacity, 0)));
+            limit greatest((select count(*) from queue_semaphore_permit c where c.name = in_name) - in_capacity, 0)));
     end if;
-    perform _queue_slot_settle(null::bigint[], array[in_name], false, v_now);
+    perform _queue_permits_settle(null::bigint[], array[in_name], false, v_now);
 end $$;
 --;
 comment on function queue_semaphore(text, bigint) is
 $$Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a push, may be
-held at once, of whatever kinds. A message holds a slot of each that it names from its reserve until its ack, nack or
+held at once, of whatever kinds. A message holds a permit of each that it names from its reserve until its ack, nack or
 move, or until its hold expires or its worker is reaped. A message that can't have all of them waits in line, outside
-of the ready line, in state waiting. It has none while it waits, so two can't block one another. When slots get free,
+of the ready line, in state waiting. It has none while it waits, so two can't block one another. When permits get free,
 those are woken that lack nothing else, the oldest (by entry) first. A message that lacks more waits on. It can wait
 without an end where others always take what it lacks. It is woken in the transaction that ends the hold, or that
 gives a larger capacity. A hold that has expired is found by queue_reap, by queue_prune, and by whoever wants one of
-its slots. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack
+its permits. A reserve looks for one, too, where it finds nothing else in the kind of a message that waits. The late ack
 of that hold still counts; a late queue_extend is lost unless there is room.
 in_name: its name, 1 to 100 characters.
 in_capacity: 0 to 1000000; 0: nothing that names it is delivered. Below what is held now: nothing more is delivered
 until enough is given back. NULL: it is removed, and keeps nobody waiting any more who named it. Where it wasn't
-there, all messages are read: those that are held and name it have slots from the beginning.
+there, all messages are read: those that are held and name it have permits from the beginning.
 Result: name and capacity, as they are now.
 Errors: PQ001 for name and capacity.
-Locks: the semaphore. All who take or give a slot of it wait for one another's transactions: keep those short.
+Locks: the semaphore. All who take or give a permit of it wait for one another's transactions: keep those short.
 Where the idea comes from: Chapman's semaphores.$$;
 --;
 -- calls: _queue_limits_name
@@ -4973,7 +4978,7 @@ comment on function _queue_limited_until(queue_kind, bigint) is
 $$Until when the limits of a kind let nothing be taken, for those that wait.
 in_kind: its settings. in_now: the time of the call.
 Result: when there is a token again; while all places are taken, when one of their holds ends, within a second, since an
-event that one is free may have been left out (see _queue_freed). NULL: there is room.$$;
+event that one is free may have been left out (see _queue_wake_limited). NULL: there is room.$$;
 --;
 -- calls: _queue_setting
 create or replace function _queue_limits_name(in_kind text) returns text language sql as $$
@@ -4981,7 +4986,7 @@ create or replace function _queue_limits_name(in_kind text) returns text languag
 $$;
 --;
 comment on function _queue_limits_name(text) is
-$$The setting in which a session keeps what it has of the limits of a kind (see _queue_permit); see _queue_setting.
+$$The setting in which a session keeps what it has of the limits of a kind (see _queue_admit); see _queue_setting.
 in_kind: the kind.
 Result: the name of the setting.
 differs: only here, see _queue_cursor_name.$$;
@@ -5163,8 +5168,8 @@ gets one before fewer are taken; those above it that are free are removed.
 Locks: the places; what others have locked counts as taken. As _queue_slots_free.$$;
 --;
 -- changes: queue_bucket
-create or replace function _queue_lease(in_kind text, in_rate numeric, in_need integer, in_more integer, in_now bigint,
-    in_back bigint, out back bigint, out got bigint) language plpgsql as $$
+create or replace function _queue_lease_tokens(in_kind text, in_rate numeric, in_need integer, in_more integer,
+    in_now bigint, in_back bigint, out back bigint, out got bigint) language plpgsql as $$
 declare
     v_parts constant integer := least(greatest(floor(in_rate), 1), 16);
     v_step constant numeric := 1000000000.0 * v_parts / in_rate;
@@ -5202,7 +5207,7 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_lease(text, numeric, integer, integer, bigint, bigint) is
+comment on function _queue_lease_tokens(text, numeric, integer, integer, bigint, bigint) is
 $$Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the
 time of the call.
@@ -5211,8 +5216,8 @@ Result: got: how many; back: those for which there was no part to give them to.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.$$;
 --;
--- calls: _queue_lease, _queue_limits_name, _queue_slots
-create or replace function _queue_permit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer,
+-- calls: _queue_lease_tokens, _queue_limits_name, _queue_slots
+create or replace function _queue_admit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer,
     out state bigint[], out slots integer[], out numbers bigint[]) language plpgsql as $$
 declare
     v_age bigint;
@@ -5225,7 +5230,7 @@ begin
         v_age := in_now - state[3];
         allowed := case when v_age between 0 and 1000000 then least(in_max, state[2]) else 0 end;
         if allowed < in_max then -- what it has taken ahead isn't enough
-            v_lease := _queue_lease(in_kind.p_kind, in_kind.rate_per_second, in_max,
+            v_lease := _queue_lease_tokens(in_kind.p_kind, in_kind.rate_per_second, in_max,
                 case when v_age between 0 and 250000 then floor(in_kind.rate_per_second / 320)::integer
                 else 0 end, in_now, state[2]);
             if v_lease.got > 0 then
@@ -5246,18 +5251,18 @@ begin
     end if;
 end $$;
 --;
-comment on function _queue_permit(queue_kind, integer, bigint) is
+comment on function _queue_admit(queue_kind, integer, bigint) is
 $$For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
 in_kind: the settings of the kind. in_max: how many are wanted. in_now: the time of the call.
-Result: allowed; state, which _queue_permit_used keeps for the session: the place it had last, which is free once it has
+Result: allowed; state, which _queue_admitted keeps for the session: the place it had last, which is free once it has
 acked; the tokens that it has taken ahead, and when: 50 ms of the tokens of a part of the bucket, if it took some within
 the last quarter of a second; it keeps them for a second, and gives back what is left when it takes some again. slots,
 numbers: the places, see _queue_slots; NULL: the kind has none.
-Locks: as _queue_lease and _queue_slots.$$;
+Locks: as _queue_lease_tokens and _queue_slots.$$;
 --;
 -- calls: _queue_limits_name
 -- changes: queue_claim, queue_slot
-create or replace function _queue_permit_used(in_kind queue_kind, in_state bigint[], in_slots integer[],
+create or replace function _queue_admitted(in_kind queue_kind, in_state bigint[], in_slots integer[],
     in_numbers bigint[], in_receipts text[], in_now bigint) returns void language plpgsql as $$
 begin
     if in_kind.rate_per_second is not null then
@@ -5285,7 +5290,7 @@ begin
     perform set_config(_queue_limits_name(in_kind.p_kind), in_state::text, false);
 end $$;
 --;
-comment on function _queue_permit_used(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
+comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
 $$Counts the tokens that were used, and puts the deliveries in their places. Now and then it removes claims of
 these places that count no more. The state of the session is rolled back with the transaction,
 as all custom settings are.
@@ -5320,7 +5325,7 @@ Errors: PQ002.$$;
 --;
 -- calls: _queue_line_up
 -- changes: delayed_queue, queue_group_member
-create or replace function _queue_follow(in_row delayed_queue, in_kind text,
+create or replace function _queue_carry_route(in_row delayed_queue, in_kind text,
     in_key text) returns bigint language plpgsql as $$
 declare
     v_entry bigint;
@@ -5336,13 +5341,13 @@ begin
     return v_entry;
 end $$;
 --;
-comment on function _queue_follow(delayed_queue, text, text) is
+comment on function _queue_carry_route(delayed_queue, text, text) is
 $$A new entry goes the way of the old one: has its route, waits for its semaphores, and is the member that it was.
 in_row: the old one. in_kind, in_key: the new one.
-Result: the new one's entry, which has no place in the line of an order key yet, see _queue_stand.$$;
+Result: the new one's entry, which has no place in the line of an order key yet, see _queue_join_line.$$;
 --;
 -- calls: _queue_index, _queue_log_put, _queue_put
--- changes: queue_group, queue_group_slot
+-- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
     v_group queue_group;
@@ -5366,7 +5371,7 @@ begin
     update queue_group g
     set finished_at = in_now, failed = v_failed, forget_at = in_now + (g.keep_seconds * 1000000)::bigint
     where g.group_name = in_group;
-    delete from queue_group_slot s where s.group_name = in_group;
+    delete from queue_group_stripe s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
         v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
@@ -5467,12 +5472,12 @@ create or replace function _queue_members_end(in_members bigint[], in_outcome te
 declare
     v_name text;
 begin
-    perform s.slot
+    perform s.stripe
     from (
-        select distinct m.group_name, m.slot from queue_group_member m
+        select distinct m.group_name, m.stripe from queue_group_member m
         where m.member = any (in_members) and m.done_at + 0 is null) d -- + 0: ADR 13
-    join queue_group_slot s on s.group_name between d.group_name and d.group_name and s.slot = d.slot
-    order by s.slot, s.group_name for update of s;
+    join queue_group_stripe s on s.group_name between d.group_name and d.group_name and s.stripe = d.stripe
+    order by s.stripe, s.group_name for update of s;
     update queue_group_member m
     set done_at = in_now, outcome = in_outcome, result = in_result, error = case
         when in_outcome = 'dead' then m.error end
@@ -5481,10 +5486,10 @@ begin
     from (select distinct m.group_name from queue_group_member m where m.member = any (in_members)) d;
     for v_name in
         select distinct d.group_name
-        from (select distinct m.group_name, m.slot from queue_group_member m where m.member = any (in_members)) d
+        from (select distinct m.group_name, m.stripe from queue_group_member m where m.member = any (in_members)) d
         where in_outcome = 'dead' or (
             select o.member from queue_group_member o
-            where o.group_name = d.group_name and o.slot = d.slot and o.done_at is null limit 1) is null
+            where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null limit 1) is null
         order by 1
     loop
         perform _queue_group_check(v_name, in_now);
@@ -5496,7 +5501,7 @@ $$Members of groups are done; the last one of a group has it finish.
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
 in_result: of each of them, NULL: none. in_now: the time of the call.
 A snapshot that can't see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the
+Locks: their stripes, in order, until the transaction ends: of two that end at the same moment the second one sees the
 first. Then as _queue_group_check, in the order of the groups' names.$$;
 --;
 -- calls: _queue_members_end
@@ -5539,7 +5544,7 @@ begin
             perform _queue_fail('PQ004', 'group', v_name, 'takes in nothing, it has finished');
         end if;
     end loop;
-    insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
+    insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, u.name, q.entry % 32, q.p_kind, q.p_key, q.entry
     from unnest(in_groups, in_entries) u (name, entry) join delayed_queue q on q.entry between u.entry and u.entry;
     update delayed_queue q set member = q.entry where q.entry = any (in_entries);
@@ -5654,7 +5659,7 @@ Locks: the groups that are forgotten; what others have locked is left. Then as _
 --;
 -- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
 --     queue_now
--- changes: queue_group, queue_group_slot
+-- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
     out members bigint, out done bigint)
@@ -5681,8 +5686,8 @@ begin
     end if;
     if v_group.finished_at is null then
         if v_new then
-            insert into queue_group_slot (group_name, slot) select in_group, s.slot
-                from generate_series(0, 31) s (slot);
+            insert into queue_group_stripe (group_name, stripe) select in_group, s.stripe
+                from generate_series(0, 31) s (stripe);
         end if;
         update queue_group g
         set then_kind = coalesce(in_then_kind, g.then_kind), then_payload = coalesce(in_then_payload, g.then_payload),
@@ -7083,7 +7088,7 @@ Result: how many rows went.
 Locks: these rows; what others have locked is left.$$;
 --;
 -- changes: delayed_queue
-create or replace function _queue_enter(in_tids tid[], in_slow boolean,
+create or replace function _queue_promote_found(in_tids tid[], in_slow boolean,
     in_now bigint) returns tid[] language plpgsql as $$
 declare
     v_entered tid[];
@@ -7096,16 +7101,16 @@ begin
     return coalesce(v_entered, '{}');
 end $$;
 --;
-comment on function _queue_enter(tid[], boolean, bigint) is
+comment on function _queue_promote_found(tid[], boolean, bigint) is
 $$Moves messages that have come due, and that a filter found, from the timetable into the ready line; see
 _queue_promote.
 in_tids: the messages, locked already; what is in the line stays. in_slow: whether sessions no longer look at the line's
 beginning.
 in_now: the time of the call.
 Result: where they are now, row identifiers.
-differs: on MariaDB and MySQL it is a part of _queue_try.$$;
+differs: on MariaDB and MySQL it is a part of _queue_take_candidates.$$;
 --;
--- calls: _queue_enter, _queue_forget_terms, _queue_terms
+-- calls: _queue_forget_terms, _queue_promote_found, _queue_terms
 create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
     in_terms bigint[])
     returns tid[] language plpgsql as $$
@@ -7161,7 +7166,7 @@ begin
     v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
     if v_due <> '{}' then
         v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due))
-            || _queue_enter(v_due, exists (select from queue_cursor c where c.p_kind = in_kind), in_now);
+            || _queue_promote_found(v_due, exists (select from queue_cursor c where c.p_kind = in_kind), in_now);
     end if;
     return v_tids;
 end $$;
@@ -7176,7 +7181,7 @@ least.
 Result: row identifiers.
 Locks: the messages; what others have locked is passed over.$$;
 --;
--- calls: _queue_enter, _queue_find_terms, _queue_terms
+-- calls: _queue_find_terms, _queue_promote_found, _queue_terms
 create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
     out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
@@ -7202,7 +7207,7 @@ begin
             v_tids := array(select d.ctid from delayed_queue d
                 where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind
                     and d.due_at + 0 <= in_now for update skip locked);
-            perform _queue_enter(v_tids, slow, in_now);
+            perform _queue_promote_found(v_tids, slow, in_now);
         end if;
         v_found := array(
             select q.ctid from delayed_queue q
@@ -7605,7 +7610,7 @@ Locks: as _queue_nack.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_fail, _queue_key,
 --     _queue_push_options
-create or replace function _queue_landed(in_row queue_inbox, in_now bigint,
+create or replace function _queue_check_inbox_row(in_row queue_inbox, in_now bigint,
     out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
     out attempts integer, out max_attempts integer) language plpgsql strict as $$
 declare
@@ -7639,16 +7644,16 @@ begin
     max_attempts := v_options.max_attempts;
 end $$;
 --;
-comment on function _queue_landed(queue_inbox, bigint) is
+comment on function _queue_check_inbox_row(queue_inbox, bigint) is
 $$One row of the inbox, checked.
 in_row: the row; NULL: nothing is done. in_now: the time of the call.
 Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.
-differs: a row can't be a parameter on MariaDB and MySQL; _queue_take_in_row does it.$$;
+differs: a row can't be a parameter on MariaDB and MySQL; _queue_drain_inbox_row does it.$$;
 --;
--- calls: _queue_landed
+-- calls: _queue_check_inbox_row
 -- changes: delayed_queue
-create or replace function _queue_put_landed(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean,
+create or replace function _queue_put_inbox_rows(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean,
     in_sorted boolean, out entries bigint[], out pushed bigint) language plpgsql as $$
 begin
     with i as (
@@ -7665,7 +7670,7 @@ begin
                 coalesce(o.scheduled_at, in_now + (o.delay_seconds * 1000000)::bigint, in_now) as scheduled_at,
                 coalesce(o.attempts, 0) as attempts, o.max_attempts
             from queue_inbox o,
-                _queue_landed(case when o.p_key is null or o.headers is not null then o end, in_now) r
+                _queue_check_inbox_row(case when o.p_key is null or o.headers is not null then o end, in_now) r
             where o.id between in_first and in_last -- nobody else's can be seen
             order by o.id offset 0) l -- numbered before they are sorted
         where not in_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
@@ -7678,18 +7683,18 @@ begin
         from i;
 end $$;
 --;
-comment on function _queue_put_landed(bigint, bigint, bigint, boolean, boolean) is
+comment on function _queue_put_inbox_rows(bigint, bigint, bigint, boolean, boolean) is
 $$Puts rows of the inbox into their kinds; a key that is taken or remembered is ignored.
 in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or
 indexes. in_sorted: whether in the order of their keys; else in their own.
 Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
 Locks: waits for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL _queue_take_in_row puts in one row after another.$$;
+differs: on MariaDB and MySQL _queue_drain_inbox_row puts in one row after another.$$;
 --;
--- calls: _queue_index, _queue_landed, _queue_log, _queue_put_landed, _queue_setting, _queue_take_back, _queue_wake,
---     queue_now
+-- calls: _queue_check_inbox_row, _queue_index, _queue_log, _queue_put_inbox_rows, _queue_setting, _queue_take_back,
+--     _queue_wake, queue_now
 -- changes: queue_inbox
-create or replace function _queue_take_in() returns trigger
+create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
     security definer set search_path from current
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -7720,14 +7725,14 @@ begin
                 else l.delay_seconds is null and l.scheduled_at between 100000000000000 and 253402300799999999 end
             and coalesce(l.attempts between 0 and 1000000000, true)
             and coalesce(l.max_attempts between 1 and 1000000000, true)) is not true
-            then _queue_landed(row(l.*)::queue_inbox, v_now) end) as checked
+            then _queue_check_inbox_row(row(l.*)::queue_inbox, v_now) end) as checked
         into v_ids from landed l;
     exception when others then
         for v_row in
             select row(l.*)::queue_inbox as message, row_number() over (order by l.id) as n from landed l order by l.id
         loop
             begin
-                perform _queue_landed(v_row.message, v_now);
+                perform _queue_check_inbox_row(v_row.message, v_now);
             exception when others then
                 raise exception using errcode = case when sqlstate like 'PQ%' then sqlstate else 'PQ003' end,
                     message = 'row ' || v_row.n || ' (key '
@@ -7739,7 +7744,7 @@ begin
     if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last
         or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text then
         select p.entries, p.pushed into v_entries, v_pushed
-            from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
+            from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
     else
         -- once a transaction: more than 64 savepoints in one are a burden to all
         perform set_config(v_name, v_own, true);
@@ -7748,7 +7753,7 @@ begin
                 perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10'
                     else '100' end, true) where v_try = 1;
                 select p.entries, p.pushed into v_entries, v_pushed
-                    from _queue_put_landed(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
+                    from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
                 perform set_config('lock_timeout', v_timeout, true);
                 exit;
             exception when lock_not_available or deadlock_detected then
@@ -7770,7 +7775,7 @@ begin
     return null;
 end $$;
 --;
-comment on function _queue_take_in() is
+comment on function _queue_drain_inbox() is
 $$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key
 that is taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
@@ -7778,7 +7783,7 @@ Locks: as queue_push_many; the first statement of a transaction that has several
 ms, or with 10000 rows 100.$$;
 --;
 -- changes: queue_inbox
-create or replace function _queue_take_left(in_max bigint) returns bigint language plpgsql
+create or replace function _queue_drain_inbox_left(in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_id bigint;
@@ -7800,13 +7805,13 @@ begin
     return v_taken;
 end $$;
 --;
-comment on function _queue_take_left(bigint) is
+comment on function _queue_drain_inbox_left(bigint) is
 $$Pushes what stands in the inbox because its trigger was off when it came: while it was disabled, or for what a
 subscription brings. A row that is wrong stays, with a warning.
 in_max: how many rows at the most.
 Result: how many were pushed.
 Locks: the rows, and as queue_push.
-differs: on MariaDB and MySQL _queue_take_in takes in all that has landed.$$;
+differs: on MariaDB and MySQL _queue_drain_inbox takes in all that has landed.$$;
 --;
 -- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
 --     _queue_text, queue_now
@@ -8092,7 +8097,8 @@ Result: lost: how many messages.
 Errors: PQ001 for stream and batch.
 Locks: the parts in which something was lost.$$;
 --;
--- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_stream_held, _queue_wake, queue_now
+-- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_stream_held, _queue_wake,
+--     queue_now
 -- changes: delayed_queue
 create or replace function queue_stream_extend(in_source text, in_seconds double precision, out extended bigint,
     out lost bigint)
@@ -8119,7 +8125,8 @@ begin
         perform _queue_wake(k.name, null) from unnest(v_kinds) k (name);
     end if;
     if extended < cardinality(v_held.entries) then
-        extended := extended + cardinality(_queue_extend_slotted(v_held.entries, v_held.secrets, in_seconds, v_now));
+        extended := extended + cardinality(_queue_extend_with_permits(v_held.entries, v_held.secrets, in_seconds,
+            v_now));
     end if;
     lost := cardinality(v_held.entries) - extended;
 end $$;
@@ -8283,8 +8290,9 @@ since when its statistics count.
 Result: a number, never 0.$$;
 --;
 -- calls: _queue_add_error, _queue_bury, _queue_end, _queue_settings, _queue_wake
--- changes: delayed_queue, queue_count, queue_semaphore_slot
-create or replace function _queue_free(in_worker text, in_kinds jsonb, in_now bigint, in_max integer) returns integer
+-- changes: delayed_queue, queue_count, queue_semaphore_permit
+create or replace function _queue_release_worker(in_worker text, in_kinds jsonb, in_now bigint,
+    in_max integer) returns integer
     language plpgsql as $$
 declare
     v_error constant text := 'worker ' || in_worker || ' is gone';
@@ -8319,7 +8327,7 @@ begin
     v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
-    update queue_semaphore_slot h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
+    update queue_semaphore_permit h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
     perform _queue_wake(k.p_kind, null) from (select distinct n.p_kind from unnest(v_kinds) n (p_kind)) k;
     for v_row in
         select q.* from delayed_queue q
@@ -8340,14 +8348,14 @@ begin
     return cardinality(v_entries);
 end $$;
 --;
-comment on function _queue_free(text, jsonb, bigint, integer) is
+comment on function _queue_release_worker(text, jsonb, bigint, integer) is
 $$Frees what a worker holds: see queue_reap.
 in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call.
 in_max: how many.
 Result: how many were freed. Who holds a message isn't indexed, so that a reserve stays cheap: the ready lines are read.
 Locks: the messages, in the order of their entries; what others have locked is left out.$$;
 --;
--- calls: _queue_free, _queue_is_alive, _queue_server_run
+-- calls: _queue_is_alive, _queue_release_worker, _queue_server_run
 -- changes: queue_worker
 create or replace function _queue_reap(in_now bigint) returns table (worker text, freed integer) language plpgsql as $$
 declare
@@ -8366,7 +8374,7 @@ begin
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
-        freed := _queue_free(worker, v_worker.kinds, in_now, v_left);
+        freed := _queue_release_worker(worker, v_worker.kinds, in_now, v_left);
         v_left := v_left - freed;
         return next;
         exit when v_left = 0; -- it may hold more
@@ -8498,7 +8506,7 @@ Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
 Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;
 --;
--- calls: _queue_groups_due, _queue_reap, _queue_slot_sweep, queue_now
+-- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
 create or replace function queue_reap() returns table (worker text, freed integer)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -8509,7 +8517,7 @@ declare
 begin
     perform _queue_groups_due(v_now);
     return query select r.worker, r.freed from _queue_reap(v_now) r;
-    perform _queue_slot_sweep(v_now);
+    perform _queue_permits_sweep(v_now);
 end $$;
 --;
 comment on function queue_reap() is
@@ -8522,7 +8530,7 @@ registers it anew. A freed message can be taken from now on. It stands last amon
 counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
 it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
 on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
-twice. Holds that have expired are free already and stay as they are. Slots of semaphores whose holds have ended or
+twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended or
 expired are given to who waits for them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
@@ -8629,7 +8637,7 @@ in_kind: its settings. in_now: the time of the call.
 Locks: none that anybody waits for.$$;
 --;
 -- calls: _queue_discard
--- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_slot, queue_semaphore_wait, queue_slot,
+-- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_permit, queue_semaphore_wait, queue_slot,
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
     language plpgsql
@@ -8638,7 +8646,7 @@ create or replace function _queue_expire(in_now bigint, in_max bigint) returns b
 declare
     v_gone bigint := 0;
     v_discarded record;
-    v_slotted bigint[];
+    v_guarded bigint[];
     v_kind record;
 begin
     if not exists (select from queue_kind k where k.expires_seconds is not null) then
@@ -8676,7 +8684,7 @@ begin
                 and (o.reserved_at is null or o.scheduled_at <= in_now)
             -- + 0: the kind is to find them
             order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now);
-        v_slotted := v_slotted || v_discarded.slotted;
+        v_guarded := v_guarded || v_discarded.slotted;
         v_gone := v_gone + v_discarded.rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
@@ -8687,8 +8695,8 @@ begin
             v_gone := v_gone + 1;
         end if;
     end loop;
-    delete from queue_semaphore_wait w where w.entry = any (v_slotted);
-    update queue_semaphore_slot h set until = in_now where h.entry = any (v_slotted); -- for whoever wants them
+    delete from queue_semaphore_wait w where w.entry = any (v_guarded);
+    update queue_semaphore_permit h set until = in_now where h.entry = any (v_guarded); -- for whoever wants them
     return v_gone;
 end $$;
 --;
@@ -8849,8 +8857,8 @@ Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.$$;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_settings,
---     _queue_slot_settle, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_permits_settle,
+--     _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
@@ -8884,7 +8892,7 @@ begin
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
-    perform _queue_slot_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
     return next v_kind;
 end $$;
 --;
@@ -9079,7 +9087,7 @@ Locks: those of _queue_mend_sequence.
 differs: only here. See _queue_epoch.$$;
 --;
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
-create or replace function _queue_tidy(in_kind queue_kind, in_now bigint,
+create or replace function _queue_upkeep(in_kind queue_kind, in_now bigint,
     in_max bigint) returns void language plpgsql as $$
 begin
     perform _queue_groups_due(in_now);
@@ -9095,15 +9103,15 @@ begin
     end if;
 end $$;
 --;
-comment on function _queue_tidy(queue_kind, bigint, bigint) is
+comment on function _queue_upkeep(queue_kind, bigint, bigint) is
 $$A little of what queue_prune and queue_reap do, in one of 20 calls of queue_reserve and queue_pop; of the counters in
 one of 2,000.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such
 calls.$$;
 --;
--- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
---     _queue_mend_sequences, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep,
---     _queue_stage_prune, _queue_take_left, queue_now
+-- calls: _queue_check_count, _queue_drain_inbox_left, _queue_expire, _queue_exposed, _queue_fold_counts,
+--     _queue_intruders, _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind,
+--     _queue_prune_terms, _queue_stage_prune, queue_now
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql
     security definer set search_path from current as $$
@@ -9142,8 +9150,8 @@ begin
         pruned := pruned + v_rows;
         v_left := v_left - v_rows;
     end loop;
-    perform _queue_slot_sweep(v_now);
-    perform _queue_take_left(1000::bigint);
+    perform _queue_permits_sweep(v_now);
+    perform _queue_drain_inbox_left(1000::bigint);
     for v_found in
         select f.fault, f.remedy
         from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*
@@ -9158,7 +9166,7 @@ comment on function queue_prune(bigint) is
 $$Clears away what is past its time, in chunks. That is history, remembered keys and the log, older than
 history_seconds, dedup_seconds and log_seconds of their kind say now; what was staged and never published; kinds that
 are unused for longer than their expires_seconds; groups past their keep_seconds. It also removes messages that have
-gone from the index of filters (each call looks at a part of it), and folds counters. Slots of semaphores whose holds
+gone from the index of filters (each call looks at a part of it), and folds counters. Permits of semaphores whose holds
 have expired go to who waits for them. Any number of sessions may call it at any time. queue_reserve and queue_pop do
 a little of it by the way, so a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000; NULL: 10000.
@@ -9204,13 +9212,13 @@ begin
 end $$;
 --;
 create or replace trigger queue_inbox after insert on queue_inbox
-    referencing new table as landed for each statement execute function _queue_take_in();
+    referencing new table as landed for each statement execute function _queue_drain_inbox();
 --;
 -- A session that replays for a replica (session_replication_role) pushes like any other.
 alter table queue_inbox enable always trigger queue_inbox;
 --;
 comment on trigger queue_inbox on queue_inbox is
-$$Pushes the rows of each statement; see _queue_take_in.$$;
+$$Pushes the rows of each statement; see _queue_drain_inbox.$$;
 --;
 create or replace view queue_messages as
 select q.p_kind, q.p_key, case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
@@ -9394,7 +9402,7 @@ $$A row a group, see queue_group.
 --;
 create or replace view queue_semaphores as
 select s.name, s.capacity,
-    (select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > n.now) as held,
+    (select count(*) from queue_semaphore_permit h where h.name = s.name and h.until > n.now) as held,
     (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
 from queue_semaphore s cross join (select queue_now() as now) n;
 --;
@@ -9472,11 +9480,11 @@ end $$;
 --;
 revoke all on table delayed_queue, queue_kind, queue_count, queue_cursor, queue_hold, queue_history, queue_dedup,
     queue_inbox, queue_stage, queue_stage_part, queue_stage_done, queue_write, queue_stream_part, queue_stream_plan,
-    queue_stream_kept, queue_worker, queue_use, queue_subscription, queue_recurring, queue_group, queue_group_slot,
-    queue_group_due, queue_group_member, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait, queue_semaphores,
-    queue_slot, queue_claim, queue_bucket, queue_term, queue_log, queue_log_gone, queue_log_known, queue_reader,
-    queue_readers, queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions, queue_schedules,
-    queue_groups from public;
+    queue_stream_kept, queue_worker, queue_use, queue_subscription, queue_recurring, queue_group, queue_group_stripe,
+    queue_group_due, queue_group_member, queue_semaphore, queue_semaphore_permit, queue_semaphore_wait,
+    queue_semaphores, queue_slot, queue_claim, queue_bucket, queue_term, queue_log, queue_log_gone, queue_log_known,
+    queue_reader, queue_readers, queue_messages, queue_stats, queue_workers, queue_writes, queue_subscriptions,
+    queue_schedules, queue_groups from public;
 --;
 revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_3, queue_event_4, queue_event_5,
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
@@ -9515,21 +9523,21 @@ revoke all on function
     _queue_discard(tid[], text, bigint),
     _queue_end(bigint, text, text, bigint),
     _queue_end_expired(tid[], bigint),
-    _queue_ended(delayed_queue, text, text, bigint),
+    _queue_history_row(delayed_queue, text, text, bigint),
     _queue_enrol(text[], bigint[]),
     _queue_exposed(oid),
-    _queue_enter(tid[], boolean, bigint),
+    _queue_promote_found(tid[], boolean, bigint),
     _queue_expire(bigint, bigint),
-    _queue_extend_slotted(bigint[], bytea[], double precision, bigint),
+    _queue_extend_with_permits(bigint[], bytea[], double precision, bigint),
     _queue_fail(text, text, text, text),
     _queue_find_expired(text, bigint, bigint, integer),
     _queue_find_terms(text, integer, bigint, jsonb, bigint[]),
     _queue_fold_counts(bigint),
-    _queue_follow(delayed_queue, text, text),
+    _queue_carry_route(delayed_queue, text, text),
     _queue_forget_cursors(text, bigint),
     _queue_forget_terms(bigint[]),
-    _queue_free(text, jsonb, bigint, integer),
-    _queue_freed(text),
+    _queue_release_worker(text, jsonb, bigint, integer),
+    _queue_wake_limited(text),
     _queue_group_check(text, bigint),
     _queue_group_note(text),
     _queue_group_options(text, jsonb, jsonb),
@@ -9544,11 +9552,11 @@ revoke all on function
     _queue_is_heard(text),
     _queue_is_receipt(text),
     _queue_is_remembered(text, text, bigint),
-    _queue_keep(delayed_queue, text, text, bigint),
+    _queue_remember(delayed_queue, text, text, bigint),
     _queue_key(bigint),
-    _queue_landed(queue_inbox, bigint),
+    _queue_check_inbox_row(queue_inbox, bigint),
     _queue_last_tick(queue_recurring, bigint),
-    _queue_lease(text, numeric, integer, integer, bigint, bigint),
+    _queue_lease_tokens(text, numeric, integer, integer, bigint, bigint),
     _queue_limited_until(queue_kind, bigint),
     _queue_limits_name(text),
     _queue_line(text, text[], text[], boolean, boolean),
@@ -9585,8 +9593,8 @@ revoke all on function
     _queue_next_tick(queue_recurring, bigint),
     _queue_number(jsonb, text, numeric, numeric),
     _queue_order_key(jsonb, jsonb),
-    _queue_permit(queue_kind, integer, bigint),
-    _queue_permit_used(queue_kind, bigint[], integer[], bigint[], text[], bigint),
+    _queue_admit(queue_kind, integer, bigint),
+    _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint),
     _queue_promote(text, bigint, bigint, bigint, integer),
     _queue_prune_by_the_way(text, bigint, bigint),
     _queue_prune_groups(bigint, bigint),
@@ -9597,9 +9605,9 @@ revoke all on function
     _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean),
     _queue_push_options(jsonb, bigint),
     _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
-    _queue_put_landed(bigint, bigint, bigint, boolean, boolean),
+    _queue_put_inbox_rows(bigint, bigint, bigint, boolean, boolean),
     _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
-    _queue_put_ordered(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text),
+    _queue_put_in_line(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text),
     _queue_put_pending(delayed_queue, bigint),
     _queue_shared_cursor(text, bigint),
     _queue_ready(text, bigint),
@@ -9619,23 +9627,23 @@ revoke all on function
     _queue_server_run(),
     _queue_setting(text),
     _queue_settings(text),
-    _queue_slot_lock(text[], boolean),
-    _queue_slot_look(text, bigint, bigint),
-    _queue_slot_next(text, text, bigint, bigint),
-    _queue_slot_pushed(text, text[], text[], boolean, bigint),
-    _queue_slot_ready(text, bigint),
-    _queue_slot_room(text, boolean, bigint),
-    _queue_slot_settle(bigint[], text[], boolean, bigint),
-    _queue_slot_sweep(bigint),
-    _queue_slot_take(tid[], queue_kind, bigint, boolean, bigint),
+    _queue_permits_lock(text[], boolean),
+    _queue_permits_look(text, bigint, bigint),
+    _queue_permits_next(text, text, bigint, bigint),
+    _queue_permits_pushed(text, text[], text[], boolean, bigint),
+    _queue_permits_ready(text, bigint),
+    _queue_permits_room(text, boolean, bigint),
+    _queue_permits_settle(bigint[], text[], boolean, bigint),
+    _queue_permits_sweep(bigint),
+    _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_slots(text, integer, integer, integer, bigint),
     _queue_slots_free(text, integer[], bigint),
     _queue_stage_outdated(text, text),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
-    _queue_stand(bigint[], text[]),
-    _queue_stand_batch(text, jsonb, jsonb, text[], text[]),
+    _queue_join_line(bigint[], text[]),
+    _queue_join_line_batch(text, jsonb, jsonb, text[], text[]),
     _queue_state(bigint, bigint, bigint),
     _queue_stream_fail(jsonb, bigint),
     _queue_stream_held(text, text, bigint),
@@ -9643,14 +9651,14 @@ revoke all on function
     _queue_subscribed(text),
     _queue_take(text, integer, bigint),
     _queue_take_back(bigint[], bigint),
-    _queue_take_in(),
-    _queue_take_left(bigint),
-    _queue_take_slotted(queue_kind, integer, bigint, bigint, jsonb, boolean),
+    _queue_drain_inbox(),
+    _queue_drain_inbox_left(bigint),
+    _queue_take_with_permits(queue_kind, integer, bigint, bigint, jsonb, boolean),
     _queue_take_where(queue_kind, integer, bigint, jsonb),
     _queue_text(jsonb, text),
     _queue_terms(text, jsonb),
     _queue_ticks(),
-    _queue_tidy(queue_kind, bigint, bigint),
+    _queue_upkeep(queue_kind, bigint, bigint),
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),
     _queue_where(jsonb),
@@ -9808,7 +9816,7 @@ begin
             on queue_group_member to queue_operator, queue_observer;
         grant select (payload, payload_bytes, headers, errors) on delayed_queue to queue_operator;
         grant select (error) on queue_group_member to queue_operator;
-        grant select on queue_count, queue_semaphore, queue_semaphore_slot, queue_semaphore_wait to queue_operator,
+        grant select on queue_count, queue_semaphore, queue_semaphore_permit, queue_semaphore_wait to queue_operator,
             queue_observer;
         grant select (p_kind, p_key, state, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
             attempts, max_attempts, reserved_by, age, source_kind, source_key, entry)

@@ -143,7 +143,7 @@ comment on column delayed_queue.order_waits is 'Whether one before it in the lin
 --;
 comment on column delayed_queue.source_order_key is 'A dead letter: the order key it had there.';
 --;
-comment on column delayed_queue.semaphores is 'The semaphores that it needs a slot of to be delivered, in order; NULL: none.';
+comment on column delayed_queue.semaphores is 'The semaphores that it needs a permit of to be delivered, in order; NULL: none.';
 --;
 -- What happened so far, by kind: calls append rows and queue_prune folds them, because one row that all calls
 -- update would serialise them. What can be seen of a message while it is there, that it was pushed and is reserved, is
@@ -725,15 +725,15 @@ create index queue_group_checked on queue_group (checked_at) where finished_at i
 --;
 comment on table queue_group is 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';
 --;
--- Whoever ends a member locks the slot of it, one of 32, until its transaction ends. So the last one of a slot sees
+-- Whoever ends a member locks the stripe of it, one of 32, until its transaction ends. So the last one of a stripe sees
 -- that it is, and only those look at the group as a whole.
-create table queue_group_slot (
+create table queue_group_stripe (
     group_name text collate "C" not null,
-    slot       smallint not null,
-    constraint queue_group_slot_pkey primary key (group_name, slot)  -- serves: queue_ack
+    stripe       smallint not null,
+    constraint queue_group_stripe_pkey primary key (group_name, stripe)  -- serves: queue_ack
 );
 --;
-comment on table queue_group_slot is 'What is locked while members of a group end; internal. (pyqueue_sql)';
+comment on table queue_group_stripe is 'What is locked while members of a group end; internal. (pyqueue_sql)';
 --;
 -- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a
 -- note, and whoever comes next with a newer snapshot looks whether all is done.
@@ -821,7 +821,7 @@ comment on table queue_reader is 'Readers of the log; look at it through the vie
 create table queue_group_member (
     member     bigint constraint queue_group_member_pkey primary key,  -- serves: queue_ack, queue_move
     group_name text collate "C" not null,
-    slot       smallint not null,
+    stripe       smallint not null,
     p_kind     text collate "C" not null,
     p_key      text collate "C" not null,
     entry      bigint not null,
@@ -832,7 +832,7 @@ create table queue_group_member (
 );
 --;
 -- serves: queue_ack (whether one is the last)
-create index queue_group_member_open on queue_group_member (group_name, slot) where done_at is null;
+create index queue_group_member_open on queue_group_member (group_name, stripe) where done_at is null;
 --;
 -- serves: queue_groups, and the results of a group
 create index queue_group_member_group on queue_group_member (group_name, member);
@@ -848,19 +848,19 @@ create table queue_semaphore (
 --;
 comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
 --;
--- The slots that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line and
--- was told that there is room (until is the time of that, negated).
-create table queue_semaphore_slot (
+-- The permits that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line
+-- and was told that there is room (until is the time of that, negated).
+create table queue_semaphore_permit (
     entry bigint not null,
     name  text collate "C" not null,
     until bigint,
-    constraint queue_semaphore_slot_pkey primary key (entry, name)  -- serves: queue_ack, queue_extend
+    constraint queue_semaphore_permit_pkey primary key (entry, name)  -- serves: queue_ack, queue_extend
 );
 --;
 -- serves: queue_reserve (how many are taken, whose hold has expired)
-create index queue_semaphore_slot_name on queue_semaphore_slot (name, until);
+create index queue_semaphore_permit_name on queue_semaphore_permit (name, until);
 --;
-comment on table queue_semaphore_slot is 'Slots of semaphores that are taken; internal. (pyqueue_sql)';
+comment on table queue_semaphore_permit is 'Permits of semaphores that are taken; internal. (pyqueue_sql)';
 --;
 -- Who waits: each stands in the line of one semaphore that it lacks.
 create table queue_semaphore_wait (
@@ -877,7 +877,7 @@ create index queue_semaphore_wait_kind on queue_semaphore_wait (p_kind, name, en
 --;
 comment on table queue_semaphore_wait is 'Messages in line for a semaphore; internal. (pyqueue_sql)';
 --;
--- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses
+-- Slots for the messages that a kind with max_reserved may have held at once. A reserve locks the slots that it uses
 -- until its transaction ends; what stands in one says queue_claim, so that no row is updated by each reserve.
 create table queue_slot (
     p_kind  text collate "C" not null,
@@ -887,7 +887,7 @@ create table queue_slot (
     constraint queue_slot_pkey primary key (p_kind, slot)           -- serves: queue_reserve
 ) with (fillfactor = 50);
 --;
-comment on table queue_slot is 'Places for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
+comment on table queue_slot is 'Slots for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
 --;
 comment on column queue_slot.kept is 'The claims of this place before this number are removed.';
 --;

@@ -46,7 +46,7 @@ push: begin
         and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
         call _queue_pushed(in_kind, out_key, in_options, null, v_members);
         call _queue_order_key(in_options, null, v_order);
-        call _queue_stand(in_kind, out_key, v_order);
+        call _queue_join_line(in_kind, out_key, v_order);
         call _queue_enrol(v_members);
     end if;
     if v_logs then

@@ -1,5 +1,5 @@
--- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options,
---     _queue_pushed, _queue_put_new, _queue_stand_batch
+-- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_join_line_batch, _queue_lock_keys, _queue_message,
+--     _queue_push_options, _queue_pushed, _queue_put_new
 drop procedure if exists _queue_push_each;
 delimiter $$
 create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
@@ -86,7 +86,7 @@ begin
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
     close c;
-    call _queue_stand_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
+    call _queue_join_line_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
     call _queue_enrol(v_members);
 end $$
 delimiter ;

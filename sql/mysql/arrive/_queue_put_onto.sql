@@ -18,7 +18,7 @@ begin
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
     declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at, v_ready_at bigint;
     declare v_rank int;
-    declare v_newer, v_placed, v_slotted boolean;
+    declare v_newer, v_placed, v_guarded boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has
     -- another entry
@@ -29,7 +29,7 @@ begin
     end if;
     select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
         q.order_waits is not true, q.semaphores is not null, q.ready_rank, q.ready_at
-    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_slotted, v_rank, v_ready_at
+    into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_guarded, v_rank, v_ready_at
     from delayed_queue q where q.entry = v_entry for update;
     if v_entry is null then
         set out_outcome = null;
@@ -66,7 +66,7 @@ begin
             q.attempts = if(v_reserved_at is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
-        if v_slotted then
+        if v_guarded then
             call _queue_line_up(v_entry);
         end if;
         set out_outcome = 'replaced';

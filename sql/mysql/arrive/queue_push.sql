@@ -31,7 +31,7 @@ in_options: what else is to be known.
   popped, moved, dead or removed; its retries come before them. The order key stays with a message as its route does.
   Where the message moves to, it stands at the end of the line, and so does what was pushed onto it while it was held.
   A dead letter stands in no line. Allowed: 1 to 200 characters. Default: none.
-- semaphores: the message is delivered only where it gets a slot of each of them, see queue_semaphore. Until then it
+- semaphores: the message is delivered only where it gets a permit of each of them, see queue_semaphore. Until then it
   waits in line. They stay with a message as its route does. Not together with order_key. Allowed: an array of 1 to 8
   names. Default: none.
 Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there now, NULL where its key is only

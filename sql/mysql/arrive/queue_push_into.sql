@@ -1,4 +1,4 @@
--- calls: _queue_check_payload, _queue_push, _queue_slot_end
+-- calls: _queue_check_payload, _queue_permits_end, _queue_push
 drop procedure if exists queue_push_into;
 delimiter $$
 create procedure queue_push_into(in in_kind text collate exact, in in_key text collate exact,
@@ -15,8 +15,8 @@ begin
     declare v_scheduled_at bigint;
     call _queue_check_payload(in_payload, 'payload');
     call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, out_outcome);
-    if @pyqueue_slot_names is not null then
-        call _queue_slot_end();
+    if @pyqueue_permit_names is not null then
+        call _queue_permits_end();
     end if;
 end $$
 delimiter ;

@@ -26,9 +26,9 @@ begin
     if @pyqueue_cursors is not null and json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true then
         set @pyqueue_cursors = '{}';
     end if;
-    if @pyqueue_places is not null and json_valid(convert(@pyqueue_places using utf8mb4)) is not true then
-        set @pyqueue_places = '{}';
+    if @pyqueue_slots is not null and json_valid(convert(@pyqueue_slots using utf8mb4)) is not true then
+        set @pyqueue_slots = '{}';
     end if;
-    set @pyqueue_slot_names = null, @pyqueue_slot_entries = null, @pyqueue_slot_held = null;
+    set @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null;
 end $$
 delimiter ;

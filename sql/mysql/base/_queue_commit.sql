@@ -1,4 +1,4 @@
--- calls: _queue_slot_end
+-- calls: _queue_permits_end
 drop procedure if exists _queue_commit;
 delimiter $$
 create procedure _queue_commit(in in_own boolean)
@@ -6,12 +6,12 @@ create procedure _queue_commit(in in_own boolean)
 in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.
 differs: only here, see _queue_begin.'
 begin
-    if @pyqueue_slot_names is not null then
-        call _queue_slot_end();
+    if @pyqueue_permit_names is not null then
+        call _queue_permits_end();
     end if;
     if in_own then
         commit and no chain no release; -- whatever completion_type the session has
     end if;
-    set @pyqueue_own = null, @pyqueue_slot_held = null;
+    set @pyqueue_own = null, @pyqueue_permit_held = null;
 end $$
 delimiter ;

@@ -1,4 +1,4 @@
--- calls: _queue_advance_each, _queue_end, _queue_tidy
+-- calls: _queue_advance_each, _queue_end, _queue_upkeep
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_pop_end;
 delimiter $$
@@ -50,7 +50,7 @@ begin
         close c;
     end if;
     if rand() < 0.05 then
-        call _queue_tidy(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
+        call _queue_upkeep(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
     end if;
 end $$
 delimiter ;

@@ -1,5 +1,5 @@
--- calls: _queue_defaults, _queue_groups_due, _queue_keep_cursor, _queue_reserve_many, _queue_slot_promised_one,
---     _queue_take_onward, _queue_ticks, _queue_tidy, queue_now
+-- calls: _queue_defaults, _queue_groups_due, _queue_keep_cursor, _queue_permits_promised_one, _queue_reserve_many,
+--     _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_reserve;
 delimiter $$
@@ -9,14 +9,14 @@ create procedure _queue_reserve(in in_kind text collate exact, in in_worker text
     comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
 has asked for before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
 The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
-may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_hold.
+may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_begin_delivery.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
     declare v_timeout decimal(20,6);
     declare v_none decimal(30,6);
     declare v_most, v_slots int;
-    declare v_special, v_keeps, v_slotted, v_expired, v_ends, v_done boolean default false;
+    declare v_special, v_keeps, v_guarded, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     -- 0 after one slow scan, 1 where there is no cursor
     declare v_kept int default json_length(@pyqueue_cursors, v_path);
@@ -34,7 +34,7 @@ begin
             or k.expires_seconds is not null
                 or k.max_reserved is not null or k.rate_per_second is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
-        into v_timeout, v_most, v_special, v_keeps, v_slotted from queue_kind k where k.p_kind = in_kind;
+        into v_timeout, v_most, v_special, v_keeps, v_guarded from queue_kind k where k.p_kind = in_kind;
         if v_most is null then
             call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
         end if;
@@ -64,11 +64,11 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        call _queue_slot_promised_one(out_entry, v_slots, v_until, v_now, v_done);
+        call _queue_permits_promised_one(out_entry, v_slots, v_until, v_now, v_done);
     end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);
-        set v_done = v_due = 0 and not v_slotted; -- there may be room for what waits
+        set v_done = v_due = 0 and not v_guarded; -- there may be room for what waits
     end if;
     if not v_done then
         call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
@@ -85,7 +85,7 @@ begin
             end if;
         end if;
         if rand() < 0.05 then
-            call _queue_tidy(in_kind, v_keeps, v_now, 40);
+            call _queue_upkeep(in_kind, v_keeps, v_now, 40);
         end if;
     end if;
 end $$

@@ -1,7 +1,7 @@
--- calls: _queue_check_count, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_claim,
---     _queue_defaults, _queue_groups_due, _queue_hold, _queue_number, _queue_permit, _queue_permit_used,
---     _queue_random, _queue_take_deliverable, _queue_take_in, _queue_take_slotted, _queue_tidy, _queue_use,
---     _queue_where, queue_now
+-- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
+--     _queue_check_kind, _queue_check_options, _queue_claim_slots, _queue_defaults, _queue_drain_inbox,
+--     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
+--     _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: queue_count
 drop procedure if exists _queue_reserve_many;
 delimiter $$
@@ -20,20 +20,20 @@ begin
     declare v_most, v_number, v_expired, v_limit, v_part int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
-    declare v_paused, v_keeps, v_slotted boolean default false;
+    declare v_paused, v_keeps, v_guarded boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape, v_where longtext character set utf8mb4;
     declare v_worker text collate exact default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
-    call _queue_take_in();
+    call _queue_drain_inbox();
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_key(v_worker, 'worker');
     select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
         or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_slotted, v_limit, v_rate from queue_kind k
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_guarded, v_limit, v_rate from queue_kind k
         where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
@@ -52,32 +52,32 @@ begin
         call _queue_use(in_kind, v_expires, v_now);
     end if;
     if not v_paused and coalesce(v_limit, v_rate) is not null then
-        call _queue_permit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
+        call _queue_admit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(v_now, v_looked);
-        if v_slotted then
-            call _queue_take_slotted(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries, v_number,
-                v_expired);
+        if v_guarded then
+            call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries,
+                v_number, v_expired);
         else
             call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number,
                 v_expired);
         end if;
         if out_entries is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
-            call _queue_hold(out_entries, v_number, v_until, v_now, v_worker, out_seed);
+            call _queue_begin_delivery(out_entries, v_number, v_until, v_now, v_worker, out_seed);
             if v_limit is not null then
-                call _queue_claim(in_kind, v_slots, out_entries, out_seed);
+                call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
             end if;
         end if;
         if v_rate is not null then
-            call _queue_permit_used(in_kind, v_rate, v_number, v_tokens, v_part);
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
         if rand() < 0.05 then
-            call _queue_tidy(in_kind, v_keeps, v_now, 40 * v_max);
+            call _queue_upkeep(in_kind, v_keeps, v_now, 40 * v_max);
         end if;
     end if;
     if v_number = 1 then

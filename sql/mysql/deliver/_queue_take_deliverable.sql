@@ -24,8 +24,8 @@ take: begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                         where q.semaphores is not null) then
                 -- the mark of the kind was lost
-                call _queue_take_slotted(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where, out_entries,
-                    out_number, out_expired);
+                call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
+                    out_entries, out_number, out_expired);
                 set out_expired = out_expired + v_expired;
                 leave take;
             end if;

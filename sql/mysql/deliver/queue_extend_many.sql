@@ -1,4 +1,4 @@
--- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipts, queue_now
+-- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipts, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_extend_many;
 delimiter $$
@@ -12,7 +12,7 @@ Locks: the messages, in the order of their entries.'
 begin
     declare v_now, v_until, v_entry bigint;
     declare v_number, v_place int;
-    declare v_slotted boolean;
+    declare v_guarded boolean;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin atomic
@@ -34,12 +34,12 @@ begin
         messages: loop
             begin
                 declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_place, v_slotted;
+                fetch c into v_entry, v_place, v_guarded;
             end;
             if v_done then
                 leave messages;
             end if;
-            if v_slotted then
+            if v_guarded then
                 set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
             else
                 update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
@@ -48,7 +48,7 @@ begin
         end loop;
         close c;
         if v_slots is not null then
-            call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+            call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
         end if;
     end atomic;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome

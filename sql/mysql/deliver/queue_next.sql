@@ -1,5 +1,5 @@
--- calls: _queue_ack, _queue_ack_many, _queue_check_options, _queue_fail, _queue_reserve, _queue_reserved,
---     _queue_slot_end, _queue_text
+-- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_permits_end,
+--     _queue_reserve, _queue_text
 -- changes: queue_count
 drop procedure if exists queue_next;
 delimiter $$
@@ -61,15 +61,15 @@ begin
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;
-        if @pyqueue_slot_names is not null then
-            call _queue_slot_end();
-            set @pyqueue_slot_held = true; -- to wait for others now could be a deadlock
+        if @pyqueue_permit_names is not null then
+            call _queue_permits_end();
+            set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
         end if;
         call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);
         if v_number > 0 then
             insert into queue_count (id, p_kind, lost) values (uuid_short(), in_kind, v_number);
         end if;
     end atomic;
-    call _queue_reserved(v_entry, v_entries, v_seed);
+    call _queue_answer(v_entry, v_entries, v_seed);
 end $$
 delimiter ;

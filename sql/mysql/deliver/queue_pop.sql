@@ -1,4 +1,4 @@
--- calls: _queue_begin, _queue_commit, _queue_pop_end, _queue_pop_take, _queue_take_in, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_commit, _queue_drain_inbox, _queue_pop_end, _queue_pop_take, _queue_undo, queue_now
 drop procedure if exists queue_pop;
 delimiter $$
 create procedure queue_pop(in in_kind text collate exact, in in_max_messages int,
@@ -11,10 +11,10 @@ in_options: which ones.
   Default: all messages.
 Result: the columns of each message as it was, and errors (see queue_get), times in microseconds; reserved_at and
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn''t
-matter, since nothing is held. A message that names semaphores is taken only where there is a slot of each, which it
+matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
-Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.
+Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
 believes them.'
 begin
@@ -23,7 +23,7 @@ begin
     declare v_entries longtext character set utf8mb4;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
-    call _queue_take_in();
+    call _queue_drain_inbox();
     call queue_now(v_now);
     call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,

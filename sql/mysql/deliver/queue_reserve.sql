@@ -1,4 +1,4 @@
--- calls: _queue_reserve, _queue_reserved
+-- calls: _queue_answer, _queue_reserve
 drop procedure if exists queue_reserve;
 delimiter $$
 create procedure queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
@@ -18,13 +18,13 @@ Result: the columns of the message, times in microseconds. scheduled_at is the e
 delivery and can''t be guessed: queue_ack, queue_nack, queue_move and queue_extend want it. errors: see queue_get. No
 row where nothing is ready or the kind is paused; fewer rows where max_reserved or rate_per_second of the kind allow
 no more. Order: priority, then delivery time, then entry. Where several consumers reserve at once, that order is best
-effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a slot
+effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a permit
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
-slots. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
+permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
-See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
+See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
 begin
     declare v_entries longtext character set utf8mb4;
@@ -33,6 +33,6 @@ begin
     begin atomic
         call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
     end atomic;
-    call _queue_reserved(v_entry, v_entries, v_seed);
+    call _queue_answer(v_entry, v_entries, v_seed);
 end $$
 delimiter ;

@@ -1,4 +1,4 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_receipt, _queue_slot_note, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_permits_note, _queue_receipt, queue_now
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack;
 delimiter $$
@@ -38,7 +38,7 @@ begin
                 call queue_now(v_now);
                 call _queue_advance(v_kind, v_order, v_entry, v_now);
             elseif v_semaphores is not null then
-                call _queue_slot_note(v_entry, v_semaphores);
+                call _queue_permits_note(v_entry, v_semaphores);
             end if;
         end if;
     end if;

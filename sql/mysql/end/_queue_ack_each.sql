@@ -10,7 +10,7 @@ in_entries, in_secrets: the receipts, taken apart, each once. in_options: those 
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end and _queue_slot_settle.
+as _queue_members_end and _queue_permits_settle.
 differs: the result is out_outcomes, a letter each.'
 begin
     declare v_entry, v_member bigint;

@@ -11,7 +11,7 @@ differs: on PostgreSQL queue_ack_many is called itself: a function needs no tran
 begin
     declare v_now, v_entry bigint;
     declare v_number, v_place int;
-    declare v_keeps, v_each, v_ordered, v_slotted, v_done boolean default false;
+    declare v_keeps, v_each, v_ordered, v_guarded, v_done boolean default false;
     declare v_list, v_found, v_lines, v_slots longtext character set utf8mb4;
     declare c cursor for
         select j.entry, j.place from json_table(v_found, '$[*]'
@@ -25,7 +25,7 @@ begin
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered), max(d.slotted)
-    into v_found, v_keeps, v_each, v_ordered, v_slotted
+    into v_found, v_keeps, v_each, v_ordered, v_guarded
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
         select q.entry, r.place, q.route is not null or q.member is not null as routed,
@@ -47,16 +47,16 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
         end if;
         if not coalesce(v_keeps, false) then
-            if v_slotted then
+            if v_guarded then
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select json_arrayagg(q.entry) into v_slots
                 from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                         and q.semaphores is not null;
-                -- as _queue_slot_note; their slots say which semaphores they have
-                set @pyqueue_slot_entries = json_merge_preserve(convert(coalesce(@pyqueue_slot_entries,
+                -- as _queue_permits_note; their permits say which semaphores they have
+                set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
                     '[]') using utf8mb4), v_slots),
-                    @pyqueue_slot_names = convert(coalesce(@pyqueue_slot_names, '[]') using utf8mb4);
+                    @pyqueue_permit_names = convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4);
             end if;
             insert into queue_count (id, p_kind, pushed, reserved, acked)
             select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)

@@ -1,5 +1,5 @@
--- calls: _queue_advance, _queue_follow, _queue_follow_slots, _queue_index, _queue_log, _queue_log_put, _queue_put,
---     _queue_slot_note, _queue_stand
+-- calls: _queue_advance, _queue_carry_route, _queue_carry_semaphores, _queue_index, _queue_join_line, _queue_log,
+--     _queue_log_put, _queue_permits_note, _queue_put
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 delimiter $$
@@ -11,8 +11,8 @@ the same member of its group where it takes the place of this one, and stands at
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
 pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-differs: PostgreSQL has _queue_keep, _queue_ended, _queue_newest and _queue_put_pending, which are given a row; here a
-row can''t be a parameter.'
+differs: PostgreSQL has _queue_remember, _queue_history_row, _queue_newest and _queue_put_pending, which are given a
+row; here a row can''t be a parameter.'
 begin
     declare v_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;
@@ -62,7 +62,7 @@ begin
     if v_order is not null then
         call _queue_advance(v_kind, v_order, in_entry, in_now);
     elseif v_semaphores is not null then
-        call _queue_slot_note(in_entry, v_semaphores);
+        call _queue_permits_note(in_entry, v_semaphores);
     end if;
     if v_pending then
         call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts,
@@ -71,12 +71,12 @@ begin
             call _queue_index(null, v_kind, v_key);
         end if;
         if (v_route is not null or v_member is not null) and v_outcome = 'created' then
-            call _queue_follow(v_kind, v_key, v_route, v_member);
+            call _queue_carry_route(v_kind, v_key, v_route, v_member);
         end if;
         if v_order is not null and v_outcome = 'created' then
-            call _queue_stand(v_kind, v_key, v_order);
+            call _queue_join_line(v_kind, v_key, v_order);
         elseif v_semaphores is not null and v_outcome = 'created' then
-            call _queue_follow_slots(v_kind, v_key, v_semaphores);
+            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
         end if;
         if v_logs then
             call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);

@@ -63,14 +63,14 @@ move: begin
         set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
     end if;
     if (v_route is not null or v_member is not null) and out_outcome = 'created' then
-        call _queue_follow(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
+        call _queue_carry_route(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
     elseif v_member is not null then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
     end if;
     if v_order is not null and out_outcome = 'created' then
-        call _queue_stand(in_to_kind, coalesce(v_other_key, v_key), v_order);
+        call _queue_join_line(in_to_kind, coalesce(v_other_key, v_key), v_order);
     elseif v_semaphores is not null and out_outcome = 'created' then
-        call _queue_follow_slots(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
+        call _queue_carry_semaphores(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
     end if;
     if v_logs then
         call _queue_log_put(in_to_kind, coalesce(v_other_key, v_key), out_outcome, v_on_duplicate, in_now);

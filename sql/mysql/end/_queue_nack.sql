@@ -11,13 +11,13 @@ nack: begin
     declare v_kind varchar(100) collate exact;
     declare v_by varchar(200) character set utf8mb4;
     declare v_error, v_errors, v_shape longtext character set utf8mb4;
-    declare v_counts, v_final, v_pending, v_slotted, v_filter boolean;
+    declare v_counts, v_final, v_pending, v_guarded, v_filter boolean;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_delay, v_none, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);
     declare v_at bigint;
     declare continue handler for not found begin end;
     select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores is not null
-    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_slotted
+    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_guarded
     from delayed_queue q where q.entry = in_entry and q.secret = in_secret for update;
     if v_kind is null then
         set out_outcome = 'lost';
@@ -78,7 +78,7 @@ nack: begin
         q.reserved_by = null, q.secret = null, q.attempts = if(v_counts, v_attempts, v_attempts - 1),
         q.errors = v_errors
     where q.entry = in_entry;
-    if v_slotted then
+    if v_guarded then
         call _queue_line_up(in_entry);
     end if;
 end $$

@@ -1,4 +1,5 @@
--- calls: _queue_end, _queue_follow, _queue_follow_slots, _queue_index, _queue_log_put, _queue_put, _queue_stand
+-- calls: _queue_carry_route, _queue_carry_semaphores, _queue_end, _queue_index, _queue_join_line, _queue_log_put,
+--     _queue_put
 -- changes: delayed_queue
 drop procedure if exists _queue_redrive;
 delimiter $$
@@ -34,12 +35,12 @@ begin
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
         where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
         if v_route is not null or v_member is not null then
-            call _queue_follow(v_kind, v_key, v_route, v_member);
+            call _queue_carry_route(v_kind, v_key, v_route, v_member);
         end if;
         if v_order is not null then
-            call _queue_stand(v_kind, v_key, v_order);
+            call _queue_join_line(v_kind, v_key, v_order);
         elseif v_semaphores is not null then
-            call _queue_follow_slots(v_kind, v_key, v_semaphores);
+            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
         end if;
         call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
         call _queue_end(in_entry, 'moved', v_kind, in_now);

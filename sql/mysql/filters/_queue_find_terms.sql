@@ -1,4 +1,4 @@
--- calls: _queue_forget_terms, _queue_look_terms, _queue_try
+-- calls: _queue_forget_terms, _queue_look_terms, _queue_take_candidates
 drop procedure if exists _queue_find_terms;
 delimiter $$
 create procedure _queue_find_terms(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
@@ -45,8 +45,8 @@ begin
         if v_gone is not null then
             call _queue_forget_terms(v_gone, v_gone_rows);
         end if;
-        call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
-            out_ends);
+        call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
+            out_expired, out_ends);
     end while;
 end $$
 delimiter ;

@@ -1,4 +1,4 @@
--- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_try
+-- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_take_candidates
 drop procedure if exists _queue_take_where;
 delimiter $$
 create procedure _queue_take_where(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
@@ -13,7 +13,7 @@ Without a filter_index, or where the filter has nothing but empty objects and ar
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
 Locks: the messages; what others have locked is passed over.
-differs: looks first, and locks what it found, see _queue_try.'
+differs: looks first, and locks what it found, see _queue_take_candidates.'
 begin
     declare v_path, v_text longtext collate exact;
     declare v_number double;
@@ -44,14 +44,15 @@ begin
                 select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 order by q.priority desc, q.due_at, q.entry limit 1000) c;
-            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two, v_three);
+            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
+                v_three);
         end if;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
             call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
                 v_rows);
-            call _queue_try(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
-                out_ends);
+            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
+                out_expired, out_ends);
             set v_many = least(4 * v_many, greatest(in_max, 5000));
         end while;
     end if;

@@ -36,7 +36,7 @@ begin
         end if;
     end loop;
     close c;
-    insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
+    insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
     from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[0]', entry bigint path '$[1]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;

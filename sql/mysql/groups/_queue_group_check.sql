@@ -31,7 +31,7 @@ finishing: begin
     update queue_group g set g.finished_at = in_now, g.failed = v_failed,
         g.forget_at = in_now + g.keep_seconds * 1000000
     where g.group_name = in_group;
-    delete s from queue_group_slot s where s.group_name = in_group;
+    delete s from queue_group_stripe s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */

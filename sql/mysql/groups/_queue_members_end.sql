@@ -1,5 +1,5 @@
 -- calls: _queue_group_check, _queue_group_note
--- changes: queue_group_member, queue_group_slot
+-- changes: queue_group_member, queue_group_stripe
 drop procedure if exists _queue_members_end;
 delimiter $$
 create procedure _queue_members_end(in in_members longtext character set utf8mb4,
@@ -8,22 +8,22 @@ create procedure _queue_members_end(in in_members longtext character set utf8mb4
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
 in_result: of each of them, NULL: none. in_now: the time of the call.
 A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
-Locks: their slots, in order, until the transaction ends: of two that end at the same moment the second one sees the
+Locks: their stripes, in order, until the transaction ends: of two that end at the same moment the second one sees the
 first. Then as _queue_group_check, in the order of the groups'' names.
 differs: in_members is a JSON array.'
 begin
     declare v_name varchar(100) collate exact;
-    declare v_slots longtext character set utf8mb4;
+    declare v_stripes longtext character set utf8mb4;
     declare v_done boolean default false;
     declare c cursor for
         select distinct d.group_name
         from (
-            select distinct m.group_name, m.slot
+            select distinct m.group_name, m.stripe
             from json_table(in_members, '$[*]' columns (member bigint path '$')) j
                 straight_join queue_group_member m force index (primary) on m.member = j.member) d
         where in_outcome = 'dead' or not exists (
             select o.member from queue_group_member o force index (queue_group_member_open)
-            where o.group_name = d.group_name and o.slot = d.slot and o.done_at is null)
+            where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null)
         order by d.group_name;
     declare n cursor for
         select distinct m.group_name
@@ -31,17 +31,17 @@ begin
             straight_join queue_group_member m force index (primary) on m.member = j.member
         where not @pyqueue_own;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.slot, d.group_name)) into v_slots
+    select json_arrayagg(json_array(d.stripe, d.group_name)) into v_stripes
     from (
-        select distinct m.slot, m.group_name
+        select distinct m.stripe, m.group_name
         from json_table(in_members, '$[*]' columns (member bigint path '$')) j
             straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
-        order by m.slot, m.group_name limit 1000000000) d;
+        order by m.stripe, m.group_name limit 1000000000) d;
     -- written to, because another node of a cluster doesn't see what is only locked
     /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(coalesce(v_slots, '[]'), '$[*]' columns (slot smallint path '$[0]',
+    update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]',
             group_name varchar(100) collate exact path '$[1]')) j
-        straight_join queue_group_slot s force index (primary) on s.group_name = j.group_name and s.slot = j.slot
+        straight_join queue_group_stripe s force index (primary) on s.group_name = j.group_name and s.stripe = j.stripe
     set s.turn = s.turn + 1;
     /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_members, '$[*]' columns (member bigint path '$')) j

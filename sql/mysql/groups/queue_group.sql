@@ -1,6 +1,6 @@
 -- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
 --     queue_now
--- changes: queue_group, queue_group_slot
+-- changes: queue_group, queue_group_stripe
 drop procedure if exists queue_group;
 delimiter $$
 create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
@@ -66,9 +66,9 @@ begin
         if v_found is null then
             call _queue_check_kind(in_then_kind, 95, 'then_kind');
         elseif v_finished_at is null then
-            select count(*) = 0 into v_new from queue_group_slot s where s.group_name = in_group;
+            select count(*) = 0 into v_new from queue_group_stripe s where s.group_name = in_group;
             if v_new then
-                insert into queue_group_slot (group_name, slot)
+                insert into queue_group_stripe (group_name, stripe)
                 select in_group, a.n * 8 + b.n
                 from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
                     join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b

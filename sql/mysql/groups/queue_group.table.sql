@@ -19,7 +19,7 @@ create table if not exists queue_group (
     checked_at             bigint not null default 0,
     checked_to             bigint not null default 0,
     turn                   bigint not null default 0
-        comment 'As that of queue_group_slot.',
+        comment 'As that of queue_group_stripe.',
     primary key (group_name), -- serves: queue_group, queue_push
     key queue_group_forget (forget_at), -- serves: queue_prune (what is past its time)
     key queue_group_checked (finished_at, checked_at) -- serves: queue_prune (members whose message has gone)

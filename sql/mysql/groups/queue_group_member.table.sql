@@ -3,7 +3,7 @@
 create table if not exists queue_group_member (
     member                 bigint not null,
     group_name             varchar(100) not null,
-    slot                   smallint not null,
+    stripe                   smallint not null,
     p_kind                 varchar(100) not null,
     p_key                  varchar(200) not null,
     entry                  bigint not null,
@@ -12,7 +12,7 @@ create table if not exists queue_group_member (
     result                 longtext,
     error                  longtext,
     primary key (member), -- serves: queue_ack, queue_move
-    key queue_group_member_open (group_name, slot, done_at), -- serves: queue_ack (whether one is the last)
+    key queue_group_member_open (group_name, stripe, done_at), -- serves: queue_ack (whether one is the last)
     key queue_group_member_group (group_name, member) -- serves: queue_groups, and the results of a group
 ) engine = innodb collate exact
     comment 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';

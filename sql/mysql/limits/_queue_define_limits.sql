@@ -1,5 +1,5 @@
 -- calls: _queue_integer, _queue_number, queue_now
--- changes: delayed_queue, queue_bucket, queue_kind, queue_place
+-- changes: delayed_queue, queue_bucket, queue_kind, queue_slot
 drop procedure if exists _queue_define_limits;
 delimiter $$
 create procedure _queue_define_limits(in in_kind text collate exact, in in_options longtext character set utf8mb4)
@@ -20,10 +20,10 @@ begin
     select max(k.max_reserved), max(k.rate_per_second) into v_old, v_before from queue_kind k where k.p_kind = in_kind;
     if json_contains_path(in_options, 'one', '$.max_reserved') and not v_most <=> v_old then
         if v_most is null then
-            delete s from queue_place s where s.p_kind = in_kind;
+            delete s from queue_slot s where s.p_kind = in_kind;
         else
             if v_old is null then -- what is held already has places as well
-                insert into queue_place (p_kind, slot, entry, secret)
+                insert into queue_slot (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null
@@ -34,10 +34,10 @@ begin
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null
                     and q.scheduled_at <= v_now;
             end if;
-            insert into queue_place (p_kind, slot)
+            insert into queue_slot (p_kind, slot)
             select in_kind, n.slot
             from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
-            where not exists (select s.slot from queue_place s where s.p_kind = in_kind and s.slot = n.slot);
+            where not exists (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot);
         end if;
         update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
     end if;

@@ -20,7 +20,7 @@ begin
         select count(*), min(t.scheduled_at) into v_held, v_end
         from (
             select q.scheduled_at
-            from queue_place s force index (primary)
+            from queue_slot s force index (primary)
                 straight_join delayed_queue q force index (primary) on q.entry = s.entry and q.secret = s.secret
             where s.p_kind = in_kind and q.scheduled_at > in_now
             limit in_most) t;

@@ -1,5 +1,5 @@
 -- calls: _queue_slots_free
--- changes: queue_place
+-- changes: queue_slot
 drop procedure if exists _queue_slots;
 delimiter $$
 create procedure _queue_slots(in in_kind text collate exact, in in_most int, in in_first int, in in_max int,
@@ -18,7 +18,7 @@ begin
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
         v_high = 2147483647, v_want = in_max, out_slots = '[]';
-    select coalesce(max(s.slot), 0) > in_most into v_over from queue_place s where s.p_kind = in_kind;
+    select coalesce(max(s.slot), 0) > in_most into v_over from queue_slot s where s.p_kind = in_kind;
     if v_over then
         set v_low = 1, v_want = 2147483647;
     end if;
@@ -27,7 +27,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
         from (
-            select s.slot from queue_place s force index (primary)
+            select s.slot from queue_slot s force index (primary)
             where s.p_kind = in_kind and s.slot between v_low and v_high
                 and not exists (
                     select q.entry from delayed_queue q
@@ -47,11 +47,11 @@ begin
         end if;
     end loop;
     if v_over then
-        select count(*) into v_all from queue_place s where s.p_kind = in_kind; -- what others have locked counts
+        select count(*) into v_all from queue_slot s where s.p_kind = in_kind; -- what others have locked counts
         set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
-            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
+            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
         where f.slot > in_most;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select coalesce(json_arrayagg(d.slot), '[]') into out_slots

@@ -20,7 +20,7 @@ begin
     from (
         select s.slot, s.entry, lower(hex(s.secret)) as secret
         from json_table(in_slots, '$[*]' columns (slot int path '$')) j
-            straight_join queue_place s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
+            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
         order by s.slot for update /*!80000 of s */ skip locked) d;
     set v_locked = coalesce(v_locked, '[]');
     -- without a lock first: it would be taken on what others hold
@@ -50,7 +50,7 @@ begin
         columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
         or exists (
-            select s.slot from queue_place s
+            select s.slot from queue_slot s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
         and not exists (
             select q.entry from delayed_queue q

@@ -1,5 +1,5 @@
 -- calls: _queue_discard
--- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
+-- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists _queue_expire;
 delimiter $$
 create procedure _queue_expire(in in_now bigint, in in_max bigint, out out_gone bigint)
@@ -70,7 +70,7 @@ begin
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
         if v_used is null then
             delete s from queue_subscription s where s.p_kind = v_kind;
-            delete l from queue_place l where l.p_kind = v_kind;
+            delete l from queue_slot l where l.p_kind = v_kind;
             delete b from queue_bucket b where b.p_kind = v_kind;
             delete k from queue_kind k where k.p_kind = v_kind;
             set out_gone = out_gone + 1;

@@ -1,5 +1,5 @@
 -- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_lock_kinds, queue_now
--- changes: queue_bucket, queue_kind, queue_place, queue_subscription, queue_use
+-- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 delimiter $$
 create procedure queue_drop(in in_kind text collate exact)
@@ -58,7 +58,7 @@ begin
         delete k from queue_kind k where k.p_kind = in_kind;
         delete s from queue_subscription s where s.p_kind = in_kind;
         delete u from queue_use u where u.p_kind = in_kind;
-        delete l from queue_place l where l.p_kind = in_kind;
+        delete l from queue_slot l where l.p_kind = in_kind;
         delete b from queue_bucket b where b.p_kind = in_kind;
     end atomic;
 end $$

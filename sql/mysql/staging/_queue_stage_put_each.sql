@@ -1,4 +1,4 @@
--- calls: _queue_land
+-- calls: _queue_push_inbox_row
 drop procedure if exists _queue_stage_put_each;
 delimiter $$
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
@@ -47,7 +47,7 @@ begin
             s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
-        call _queue_land(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+        call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
     end loop;
     close c;

@@ -28,7 +28,7 @@ create table if not exists queue_inbox (
         comment 'Deliveries it may have; NULL: as its kind says.',
     taken                  boolean not null default false
         comment 'Whether its message was pushed as it came in, by a trigger; never given.',
-    primary key (id), -- serves: _queue_take_in
+    primary key (id), -- serves: _queue_drain_inbox
     constraint queue_inbox_kind check (p_kind is not null and char_length(p_kind) between 1 and 95),
     constraint queue_inbox_key check (char_length(p_key) between 1 and 200),
     constraint queue_inbox_payload check (taken or payload_bytes is not null and payload is null or json_valid(payload))

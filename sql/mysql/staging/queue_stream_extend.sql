@@ -1,4 +1,5 @@
--- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_lock, _queue_stream_held, queue_now
+-- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_lock, _queue_stream_held,
+--     queue_now
 drop procedure if exists queue_stream_extend;
 delimiter $$
 create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double)
@@ -41,7 +42,7 @@ begin
         where q.semaphores is not null;
         if v_slots is not null then
             set v_outcomes = repeat('l', v_number);
-            call _queue_extend_slotted(v_slots, in_seconds, v_now, v_outcomes);
+            call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
             set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
         end if;
     end atomic;

@@ -1,9 +1,9 @@
--- calls: _queue_slot_note
+-- calls: _queue_permits_note
 -- changes: delayed_queue, queue_kind, queue_semaphore_wait
 drop procedure if exists _queue_line_up;
 delimiter $$
 create procedure _queue_line_up(in in_entry bigint)
-    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_slot_settle wakes
+    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_permits_settle wakes
 those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
 knows.
 in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
@@ -29,7 +29,7 @@ begin
         if v_marked = 0 then
             insert into queue_kind (p_kind, semaphores) values (v_kind, true) on duplicate key update semaphores = true;
         end if;
-        call _queue_slot_note(in_entry, v_names);
+        call _queue_permits_note(in_entry, v_names);
     end if;
 end $$
 delimiter ;

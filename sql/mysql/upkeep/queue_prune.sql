@@ -1,6 +1,6 @@
--- calls: _queue_check_count, _queue_expire, _queue_fold_counts, _queue_groups_due, _queue_log_horizon,
---     _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep, _queue_stage_prune,
---     _queue_take_in, queue_now
+-- calls: _queue_check_count, _queue_drain_inbox, _queue_expire, _queue_fold_counts, _queue_groups_due,
+--     _queue_log_horizon, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms,
+--     _queue_stage_prune, queue_now
 -- changes: queue_epoch
 drop procedure if exists queue_prune;
 delimiter $$
@@ -8,7 +8,7 @@ create procedure queue_prune(in in_max_rows bigint)
     comment 'Clears away what is past its time, in chunks. That is history, remembered keys and the log, older than
 history_seconds, dedup_seconds and log_seconds of their kind say now; what was staged and never published; kinds that
 are unused for longer than their expires_seconds; groups past their keep_seconds. It also removes messages that have
-gone from the index of filters (each call looks at a part of it), and folds counters. Slots of semaphores whose holds
+gone from the index of filters (each call looks at a part of it), and folds counters. Permits of semaphores whose holds
 have expired go to who waits for them. Any number of sessions may call it at any time. queue_reserve and queue_pop do
 a little of it by the way, so a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000; NULL: 10000.
@@ -27,7 +27,7 @@ begin
         declare v_left bigint default coalesce(in_max_rows, 10000);
         declare v_kind, v_history, v_dedup, v_log varchar(100) collate exact default '';
         set v_pruned = null;
-        call _queue_take_in();
+        call _queue_drain_inbox();
         call queue_now(v_now);
         call _queue_check_count(v_left, 'max_rows', 1000000);
         call _queue_fold_counts(v_left, v_pruned);
@@ -55,7 +55,7 @@ begin
                 set v_left = v_left - v_rows;
             end if;
         end while;
-        call _queue_slot_sweep(v_now);
+        call _queue_permits_sweep(v_now);
         -- epochs that no server is in any more
         select min(n.epoch) into v_before
             from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;

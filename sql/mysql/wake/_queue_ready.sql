@@ -1,4 +1,4 @@
--- calls: _queue_limited_until, _queue_slot_ready
+-- calls: _queue_limited_until, _queue_permits_ready
 drop procedure if exists _queue_ready;
 delimiter $$
 create procedure _queue_ready(in in_kind text collate exact, in in_now bigint, out out_ready boolean)
@@ -13,9 +13,9 @@ begin
     declare v_due varchar(100) collate exact;
     declare v_limit int;
     declare v_rate decimal(30,6);
-    declare v_paused, v_slotted boolean default false;
+    declare v_paused, v_guarded boolean default false;
     declare continue handler for not found begin end;
-    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_slotted, v_limit, v_rate
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_guarded, v_limit, v_rate
     from queue_kind k where k.p_kind = in_kind;
     if coalesce(v_limit, v_rate) is not null then
         call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
@@ -52,8 +52,8 @@ begin
         end if;
     end if;
     set out_ready = v_found is not null;
-    if v_slotted and not v_paused and v_until is null and not out_ready then
-        call _queue_slot_ready(in_kind, in_now, out_ready);
+    if v_guarded and not v_paused and v_until is null and not out_ready then
+        call _queue_permits_ready(in_kind, in_now, out_ready);
     end if;
 end $$
 delimiter ;

@@ -1,4 +1,4 @@
--- calls: _queue_free, _queue_server_run
+-- calls: _queue_release_worker, _queue_server_run
 -- changes: queue_worker
 drop procedure if exists _queue_reap;
 delimiter $$
@@ -49,7 +49,7 @@ begin
                 coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
         for update skip locked;
         if v_worker is not null then
-            call _queue_free(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
+            call _queue_release_worker(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
             set v_left = v_left - v_freed,
                 out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
             if v_done then

@@ -1,6 +1,6 @@
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index,
---     _queue_is_remembered, _queue_key, _queue_log_put, _queue_push_options, _queue_put, _queue_put_ordered,
---     _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_take_back, queue_now
+--     _queue_is_remembered, _queue_key, _queue_log_put, _queue_permits_pushed, _queue_push_options, _queue_put,
+--     _queue_put_in_line, _queue_route, _queue_semaphores, _queue_take_back, queue_now
 -- changes: delayed_queue
 create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
@@ -45,7 +45,7 @@ begin
             v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority,
                 v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
         else
-            v_put := _queue_put_ordered(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers,
+            v_put := _queue_put_in_line(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers,
                 v_options.priority, v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts,
                 v_options.on_duplicate, in_options ->> 'order_key');
         end if;
@@ -69,7 +69,7 @@ begin
             select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
     end if;
     if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
-        perform _queue_slot_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb),
+        perform _queue_permits_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb),
             outcome = 'created', v_now);
     end if;
     if v_logs then

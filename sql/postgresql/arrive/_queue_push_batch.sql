@@ -1,5 +1,5 @@
--- calls: _queue_enrol, _queue_index, _queue_line, _queue_line_up, _queue_log, _queue_message, _queue_order_key,
---     _queue_push_options, _queue_route, _queue_semaphores, _queue_slot_settle, _queue_stand, _queue_take_back
+-- calls: _queue_enrol, _queue_index, _queue_join_line, _queue_line, _queue_line_up, _queue_log, _queue_message,
+--     _queue_order_key, _queue_permits_settle, _queue_push_options, _queue_route, _queue_semaphores, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
     in_sorted boolean)
@@ -75,7 +75,7 @@ begin
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
     if v_heads is not null then
-        perform _queue_stand(array_agg(v_entries[m.n]), array_agg(o.order_key))
+        perform _queue_join_line(array_agg(v_entries[m.n]), array_agg(o.order_key))
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
             lateral (select (case when m.message ? 'order_key' then m.message
             else in_options end) ->> 'order_key') o (order_key)
@@ -91,7 +91,7 @@ begin
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
     if v_semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
-        perform _queue_slot_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
+        perform _queue_permits_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
     end if;
     if in_kind.log_seconds > 0 then
         perform _queue_log(v_entries, 'pushed', in_now);

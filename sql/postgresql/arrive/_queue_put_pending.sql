@@ -1,4 +1,4 @@
--- calls: _queue_follow, _queue_index, _queue_log_put, _queue_newest, _queue_put
+-- calls: _queue_carry_route, _queue_index, _queue_log_put, _queue_newest, _queue_put
 -- changes: delayed_queue
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
 declare
@@ -18,7 +18,7 @@ begin
     end if;
     if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0
         and v_put.outcome = 'created' then
-        v_entry := _queue_follow(in_row, in_row.p_kind, in_row.p_key);
+        v_entry := _queue_carry_route(in_row, in_row.p_kind, in_row.p_key);
         if in_row.order_key is not null then
             -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by
             -- now

@@ -1,6 +1,9 @@
 -- calls: _queue_check_fit, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index_keys, _queue_is_remembered,
---     _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_push_batch, _queue_put,
---     _queue_put_onto, _queue_route, _queue_semaphores, _queue_slot_pushed, _queue_stand_batch, _queue_take_back,
+--     _queue_join_line_batch, _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_permits_pushed,
+--     _queue_push_batch, _queue_put, _queue_put_onto, _queue_route, _queue_semaphores, _queue_take_back, _queue_wake,
+--     queue_now
+-- changes: delayed_queue
+-- _queue_put_onto, _queue_route, _queue_semaphores, _queue_permits_pushed, _queue_join_line_batch, _queue_take_back,
 --     _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
@@ -100,7 +103,7 @@ begin
                         v_each.scheduled_at, v_each.on_duplicate);
                 end if;
             end loop;
-            perform _queue_stand_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
+            perform _queue_join_line_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
             select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups,
                 v_entries
             from jsonb_array_elements(in_messages) with ordinality m (message, n)
@@ -111,7 +114,7 @@ begin
                 and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
             perform _queue_enrol(v_groups, v_entries), case
                 when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
-                _queue_slot_pushed(in_kind, v_keys, null::text[], false, v_now),
+                _queue_permits_pushed(in_kind, v_keys, null::text[], false, v_now),
                 case when v_kind.log_seconds > 0
                 then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
             return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);

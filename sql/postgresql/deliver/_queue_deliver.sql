@@ -1,5 +1,5 @@
--- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_ended, _queue_groups_due, _queue_log_ended,
---     _queue_misfit, _queue_slot_settle, _queue_take, _queue_take_slotted, _queue_take_where
+-- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_groups_due, _queue_history_row, _queue_log_ended,
+--     _queue_misfit, _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_worker text, in_seed bytea, in_where jsonb)
@@ -11,15 +11,16 @@ declare
     v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0;
     v_most constant integer := coalesce(in_kind.max_attempts, 2147483647);
     v_left integer := in_max;
-    v_slotted boolean := in_kind.semaphores;
+    v_guarded boolean := in_kind.semaphores;
     v_ended bigint[] := '{}';
     v_take record;
     v_rows integer;
 begin
     perform _queue_groups_due(in_now);
     loop
-        if v_slotted then
-            v_take := _queue_take_slotted(in_kind, v_left, in_now, coalesce(in_until, in_now + 1), in_where, v_ends);
+        if v_guarded then
+            v_take := _queue_take_with_permits(in_kind, v_left, in_now, coalesce(in_until, in_now + 1), in_where,
+                v_ends);
             v_ended := v_ended || v_take.ended ||
                 array(select q.entry from delayed_queue q where v_ends and q.ctid = any (v_take.tids));
         elsif in_where is null then
@@ -28,21 +29,21 @@ begin
             v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
         end if;
         exit when v_take.tids is null;
-        if v_slotted or in_where is not null or v_take.expired > 0 then -- of several looks
+        if v_guarded or in_where is not null or v_take.expired > 0 then -- of several looks
             v_take.tids := array(
                 select q.ctid from delayed_queue q where q.ctid = any (v_take.tids)
                     order by -q.priority::integer, q.ready_at, q.entry);
         end if;
         if v_ends then
-            if not v_slotted and _queue_blocked(v_take.tids) <> '{}' then
-                v_slotted := true; -- that way knows how to look further
+            if not v_guarded and _queue_blocked(v_take.tids) <> '{}' then
+                v_guarded := true; -- that way knows how to look further
                 continue;
             end if;
             return query
                 with d as (
                     delete from delayed_queue q using unnest(v_take.tids) t (tid)
                     where q.ctid = t.tid and q.pending is null
-                        and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                        and (v_guarded or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
                         and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                     returning q.*, case when v_keeps then q end as message),
@@ -59,7 +60,7 @@ begin
                 h as (
                     insert into queue_history
                     select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-                        _queue_ended(d.message, 'popped', null, in_now) e
+                        _queue_history_row(d.message, 'popped', null, in_now) e
                     where v_keeps),
                 m as (
                     insert into queue_dedup (p_kind, p_key, ended_at)
@@ -83,7 +84,7 @@ begin
                     secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
                 from unnest(v_take.tids) t (tid)
                 where q.ctid = t.tid and q.pending is null
-                    and (v_slotted or q.semaphores is null or q.source_kind is not null)
+                    and (v_guarded or q.semaphores is null or q.source_kind is not null)
                     and q.attempts < coalesce(q.max_attempts, v_most)
                     and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -96,7 +97,7 @@ begin
                 and q.source_kind is null
                 and q.scheduled_at <= in_now)
         then -- the mark of the kind was lost: all that is left is found again
-            v_slotted := true;
+            v_guarded := true;
             v_take.expired := v_take.expired - (
                 select count(q.reserved_at) from delayed_queue q
                     where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
@@ -106,12 +107,12 @@ begin
         end if;
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
-        continue when v_slotted;
+        continue when v_guarded;
         perform _queue_end_expired(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
-    if v_slotted and (v_ends or v_ended <> '{}') then
-        perform _queue_slot_settle(v_ended, null::text[], not v_take.held, in_now);
+    if v_guarded and (v_ends or v_ended <> '{}') then
+        perform _queue_permits_settle(v_ended, null::text[], not v_take.held, in_now);
     end if;
 end $$;
 

@@ -1,4 +1,4 @@
--- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipt, _queue_wake, queue_now
+-- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipt, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_extend(in_receipt text, in_seconds double precision, out receipt text,
     out outcome text)
@@ -18,7 +18,7 @@ begin
         and q.reserved_by is not null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
-    if v_kind is null and _queue_extend_slotted(array[v_receipt.entry], array[v_receipt.secret], in_seconds,
+    if v_kind is null and _queue_extend_with_permits(array[v_receipt.entry], array[v_receipt.secret], in_seconds,
         v_now) <> '{}' then
         outcome := 'extended';
         return;
@@ -33,7 +33,7 @@ comment on function queue_extend(text, double precision) is
 $$Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
 Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or
-removed; and where its hold has expired and a slot of one of its semaphores is somebody else's, or, in a kind with
+removed; and where its hold has expired and a permit of one of its semaphores is somebody else's, or, in a kind with
 max_reserved, its place was wanted.
 Errors: PQ005 for what is no receipt, PQ001 for seconds.
 Locks: the message.$$;

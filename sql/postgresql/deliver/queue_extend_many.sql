@@ -1,4 +1,4 @@
--- calls: _queue_check_seconds, _queue_extend_slotted, _queue_receipts, _queue_wake, queue_now
+-- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipts, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_extend_many(in_receipts jsonb, in_seconds double precision)
     returns table (receipt text, outcome text) language plpgsql
@@ -11,7 +11,7 @@ declare
     v_outcomes text[];
     v_place bigint;
     v_kind text;
-    v_slotted bigint[];
+    v_guarded bigint[];
 begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
@@ -29,9 +29,9 @@ begin
         end if;
     end loop;
     if v_outcomes @> array['lost'] then
-        v_slotted := _queue_extend_slotted(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
+        v_guarded := _queue_extend_with_permits(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
         for i in 1 .. cardinality(v_receipts.entries) loop
-            if v_receipts.entries[i] = any (v_slotted) then
+            if v_receipts.entries[i] = any (v_guarded) then
                 v_outcomes[v_receipts.places[i]] := 'extended';
             end if;
         end loop;

@@ -1,6 +1,6 @@
--- calls: _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_writable,
---     _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_permit, _queue_permit_used, _queue_ticks,
---     _queue_tidy, _queue_use, _queue_where, queue_now
+-- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
+--     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -22,7 +22,7 @@ declare
     v_left integer := coalesce(in_max_messages, 1);
     v_rows integer := 0;
     v_kind queue_kind;
-    v_permit record;
+    v_admission record;
     v_where jsonb;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
@@ -45,12 +45,12 @@ begin
     if v_kind.paused then
         return;
     elsif random() < 0.05 then
-        perform _queue_tidy(v_kind, v_now, 40 * v_left::bigint);
+        perform _queue_upkeep(v_kind, v_now, 40 * v_left::bigint);
     end if;
     if v_kind.rate_per_second is not null then
         v_kind.max_reserved := null; -- nothing is held
-        v_permit := _queue_permit(v_kind, v_left, v_now);
-        v_left := v_permit.allowed;
+        v_admission := _queue_admit(v_kind, v_left, v_now);
+        v_left := v_admission.allowed;
     end if;
     if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1
         and v_kind.payload_shape is null
@@ -112,7 +112,7 @@ begin
         get diagnostics v_rows = row_count;
     end if;
     if v_kind.rate_per_second is not null then
-        perform _queue_permit_used(v_kind, v_permit.state, null::integer[], null::bigint[],
+        perform _queue_admitted(v_kind, v_admission.state, null::integer[], null::bigint[],
             array_fill(null::text, array[v_rows]), v_now);
     end if;
 end $$;
@@ -126,7 +126,7 @@ in_options: which ones.
   Default: all messages.
 Result: the columns of each message as it was, and errors (see queue_get), times in microseconds; reserved_at and
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn't
-matter, since nothing is held. A message that names semaphores is taken only where there is a slot of each, which it
+matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
 Errors: PQ001 for kind and max_messages, PQ002 for options.
-Locks: as queue_reserve; with rate_per_second as _queue_permit before the messages.$$;
+Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.$$;

@@ -1,6 +1,6 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_writable, _queue_cursor_name,
---     _queue_defaults, _queue_deliver, _queue_fail, _queue_number, _queue_permit, _queue_permit_used, _queue_ticks,
---     _queue_tidy, _queue_use, _queue_where, queue_now
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
+--     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail, _queue_number,
+--     _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -20,7 +20,7 @@ declare
     v_left integer := coalesce(in_max_messages, 1);
     v_kind queue_kind;
     v_limited boolean;
-    v_permit record;
+    v_admission record;
     v_receipts text[] := '{}';
     v_until bigint; v_entry bigint; v_place bigint;
     v_where jsonb;
@@ -51,12 +51,12 @@ begin
     if v_kind.paused then
         return;
     elsif random() < 0.05 then
-        perform _queue_tidy(v_kind, v_now, 40 * v_left::bigint);
+        perform _queue_upkeep(v_kind, v_now, 40 * v_left::bigint);
     end if;
     v_limited := coalesce(v_kind.max_reserved, v_kind.rate_per_second) is not null;
     if v_limited then
-        v_permit := _queue_permit(v_kind, v_left, v_now);
-        v_left := v_permit.allowed;
+        v_admission := _queue_admit(v_kind, v_left, v_now);
+        v_left := v_admission.allowed;
     end if;
     if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
         and v_cursor.turn_at <= v_ticks + 4000000
@@ -97,8 +97,8 @@ begin
             end if;
             perform set_config(v_name, v_cursor::text, false);
             if v_limited then
-                perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, array[receipt],
-                    v_now);
+                perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers,
+                    array[receipt], v_now);
             end if;
             return next;
             return;
@@ -126,7 +126,7 @@ begin
             return next;
         end loop;
     end if;
-    perform _queue_permit_used(v_kind, v_permit.state, v_permit.slots, v_permit.numbers, v_receipts, v_now);
+    perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
 end $$;
 
 comment on function queue_reserve(text, text, integer, jsonb) is
@@ -145,11 +145,11 @@ Result: the columns of the message, times in microseconds. scheduled_at is the e
 delivery and can't be guessed: queue_ack, queue_nack, queue_move and queue_extend want it. errors: see queue_get. No
 row where nothing is ready or the kind is paused; fewer rows where max_reserved or rate_per_second of the kind allow
 no more. Order: priority, then delivery time, then entry. Where several consumers reserve at once, that order is best
-effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a slot
+effort. High priorities can keep low ones waiting without an end. A message that names semaphores is taken with a permit
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
-slots. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
+permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
 Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
-See _queue_take for the rest, and _queue_permit for what a kind with limits locks before.
+See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;

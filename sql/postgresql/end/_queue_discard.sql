@@ -1,4 +1,4 @@
--- calls: _queue_advance, _queue_ended, _queue_log_ended
+-- calls: _queue_advance, _queue_history_row, _queue_log_ended
 -- changes: delayed_queue, queue_count, queue_history
 create or replace function _queue_discard(in_tids tid[], in_outcome text, in_now bigint, out rows bigint,
     out slotted bigint[])
@@ -18,7 +18,7 @@ begin
     h as (
         insert into queue_history
         select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-            _queue_ended(d.message, in_outcome, null, in_now) e
+            _queue_history_row(d.message, in_outcome, null, in_now) e
         where v_keeps)
     select count(*) as rows, array_agg(d.p_kind) filter (where v_keeps) as kinds,
         array_agg(d.p_key) filter (where v_keeps) as keys, array_agg(d.entry) filter (where v_keeps) as entries,
@@ -42,6 +42,6 @@ comment on function _queue_discard(tid[], text, bigint) is
 $$Removes messages, and what was pushed onto them while they were held; what is to be kept of an end is kept.
 in_tids: the messages, locked already; no holds that last. in_outcome: removed; NULL: they go with their kind, and
 nothing is kept of them but what they count for in queue_stats. in_now: the time of the call.
-Result: rows: how many went; slotted: those that name semaphores, NULL: none, for _queue_slot_settle at the end of the
-call.
+Result: rows: how many went; slotted: those that name semaphores, NULL: none, for _queue_permits_settle at the end of
+the call.
 Locks: the next in the lines of their order keys.$$;

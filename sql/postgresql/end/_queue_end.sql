@@ -1,4 +1,4 @@
--- calls: _queue_advance, _queue_keep, _queue_put_pending
+-- calls: _queue_advance, _queue_put_pending, _queue_remember
 -- changes: delayed_queue, queue_count
 create or replace function _queue_end(in_entry bigint, in_outcome text, in_to_kind text,
     in_now bigint) returns delayed_queue
@@ -14,7 +14,7 @@ begin
         case in_outcome when 'popped' then 1 end, case in_outcome when 'acked' then 1 end, case in_outcome
         when 'moved' then 1 end, case in_outcome when 'dead' then 1 end);
     if in_outcome is not null then
-        perform _queue_keep(v_row, in_outcome, in_to_kind, in_now);
+        perform _queue_remember(v_row, in_outcome, in_to_kind, in_now);
     end if;
     if v_row.order_key is not null then
         perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
@@ -34,8 +34,8 @@ the same member of its group where it takes the place of this one, and stands at
 in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
 pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-Result: the message as it was. Its caller ends the member of a group, and at the end of the call has _queue_slot_settle
-free its semaphores. That it was held is counted here where it was acked, moved or removed; else by whoever ends the
-hold. What is ended in one statement instead, because it is plain or a batch, is so in queue_ack, queue_ack_many,
-queue_pop and _queue_deliver.
+Result: the message as it was. Its caller ends the member of a group, and at the end of the call has
+_queue_permits_settle free its semaphores. That it was held is counted here where it was acked, moved or removed; else
+by whoever ends the hold. What is ended in one statement instead, because it is plain or a batch, is so in queue_ack,
+queue_ack_many, queue_pop and _queue_deliver.
 Locks: the next in the line of its order key.$$;

@@ -1,4 +1,4 @@
--- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_follow, _queue_index,
+-- calls: _queue_carry_route, _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_index,
 --     _queue_log_put, _queue_members_end, _queue_put
 create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint,
     out outcome text, out created bigint)
@@ -38,7 +38,7 @@ begin
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
     if num_nonnulls(v_row.route, v_row.member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
-        created := _queue_follow(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
+        created := _queue_carry_route(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
     elsif v_row.member is not null then
         perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
     end if;

@@ -1,4 +1,4 @@
--- calls: _queue_end, _queue_lock_moves, _queue_members_end, _queue_move, _queue_slot_settle, _queue_stand
+-- calls: _queue_end, _queue_join_line, _queue_lock_moves, _queue_members_end, _queue_move, _queue_permits_settle
 -- changes: queue_history
 create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
@@ -37,11 +37,11 @@ begin
             where h.p_kind = v_row.p_kind and h.finished_at = in_now and h.entry = v_row.entry;
         end if;
     end loop;
-    perform _queue_stand(v_created, v_orders) where v_created is not null;
+    perform _queue_join_line(v_created, v_orders) where v_created is not null;
     if v_members is not null then
         perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
     end if;
-    perform _queue_slot_settle(in_entries, v_names, true, in_now) where v_names is not null;
+    perform _queue_permits_settle(in_entries, v_names, true, in_now) where v_names is not null;
     return v_outcomes;
 end $$;
 
@@ -50,6 +50,6 @@ $$Acks messages, or moves them on, one by one, as in _queue_move_many.
 in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
-Locks: as _queue_lock_moves; then the lines of order keys as _queue_stand, once all keys are in; then as
-_queue_members_end and _queue_slot_settle.
+Locks: as _queue_lock_moves; then the lines of order keys as _queue_join_line, once all keys are in; then as
+_queue_members_end and _queue_permits_settle.
 differs: on MariaDB and MySQL it is a part of queue_move_many.$$;

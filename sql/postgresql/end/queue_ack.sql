@@ -1,5 +1,5 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_keep, _queue_put_pending,
---     _queue_receipt, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_put_pending, _queue_receipt,
+--     _queue_remember, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -34,7 +34,7 @@ begin
         end if;
         if v_done.message is distinct from null then
             v_now := coalesce(v_now, queue_now());
-            perform _queue_keep(v_done.message, 'acked', null, v_now);
+            perform _queue_remember(v_done.message, 'acked', null, v_now);
             perform _queue_put_pending(v_done.message, v_now);
         end if;
     else

@@ -1,5 +1,5 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_ended, _queue_freed, _queue_lock_lines,
---     _queue_log_ended, _queue_put_pending, _queue_receipts, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_history_row, _queue_lock_lines, _queue_log_ended,
+--     _queue_put_pending, _queue_receipts, _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -52,7 +52,7 @@ begin
         h as (
             insert into queue_history
             select e.* from d join queue_kind k on k.p_kind = d.p_kind
-                and k.history_seconds > 0, _queue_ended(d.message, 'acked', null, v_now) e),
+                and k.history_seconds > 0, _queue_history_row(d.message, 'acked', null, v_now) e),
         m as (
             insert into queue_dedup (p_kind, p_key, ended_at)
             select d.p_kind, d.p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
@@ -84,7 +84,7 @@ begin
     end if;
     if v_keeps then
         perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
-        perform _queue_freed(k.p_kind) from queue_kind k
+        perform _queue_wake_limited(k.p_kind) from queue_kind k
             where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
     end if;
     if cardinality(v_done.places) = cardinality(v_outcomes) then

@@ -1,4 +1,4 @@
--- calls: _queue_check_nack, _queue_lock_lines, _queue_nack, _queue_receipts, _queue_slot_settle, queue_now
+-- calls: _queue_check_nack, _queue_lock_lines, _queue_nack, _queue_permits_settle, _queue_receipts, queue_now
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -25,7 +25,7 @@ begin
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
         v_names := v_names || v_one.semaphores;
     end loop;
-    perform _queue_slot_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
+    perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 

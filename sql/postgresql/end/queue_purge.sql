@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_discard, _queue_slot_settle, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_discard, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -17,7 +17,7 @@ begin
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
         limit in_max_messages for update skip locked), 'removed', v_now);
     purged := v_gone.rows;
-    perform _queue_slot_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
 end $$;
 
 comment on function queue_purge(text, bigint) is

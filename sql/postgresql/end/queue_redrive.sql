@@ -1,5 +1,5 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_end, _queue_follow, _queue_index, _queue_line, _queue_log_put,
---     _queue_put, _queue_slot_settle, _queue_stand, queue_now
+-- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_end, _queue_index, _queue_join_line,
+--     _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
     out stayed bigint)
@@ -55,7 +55,7 @@ begin
                         scheduled_at_initially = v_dead.scheduled_at_initially
                     where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
                     if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
-                        perform _queue_follow(v_dead, v_dead.source_kind, v_dead.source_key);
+                        perform _queue_carry_route(v_dead, v_dead.source_kind, v_dead.source_key);
                         v_names := v_names || v_dead.semaphores;
                     end if;
                     if v_dead.source_order_key is not null then
@@ -74,9 +74,9 @@ begin
                 end if;
             end loop;
             if v_orders is not null then
-                perform _queue_stand(v_entries, v_orders);
+                perform _queue_join_line(v_entries, v_orders);
             end if;
-            perform _queue_slot_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
+            perform _queue_permits_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             return;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
             if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;

@@ -1,4 +1,4 @@
--- calls: _queue_enter, _queue_forget_terms, _queue_terms
+-- calls: _queue_forget_terms, _queue_promote_found, _queue_terms
 create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
     in_terms bigint[])
     returns tid[] language plpgsql as $$
@@ -54,7 +54,7 @@ begin
     v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
     if v_due <> '{}' then
         v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due))
-            || _queue_enter(v_due, exists (select from queue_cursor c where c.p_kind = in_kind), in_now);
+            || _queue_promote_found(v_due, exists (select from queue_cursor c where c.p_kind = in_kind), in_now);
     end if;
     return v_tids;
 end $$;

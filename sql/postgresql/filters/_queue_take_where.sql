@@ -1,4 +1,4 @@
--- calls: _queue_enter, _queue_find_terms, _queue_terms
+-- calls: _queue_find_terms, _queue_promote_found, _queue_terms
 create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
     out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
@@ -24,7 +24,7 @@ begin
             v_tids := array(select d.ctid from delayed_queue d
                 where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind
                     and d.due_at + 0 <= in_now for update skip locked);
-            perform _queue_enter(v_tids, slow, in_now);
+            perform _queue_promote_found(v_tids, slow, in_now);
         end if;
         v_found := array(
             select q.ctid from delayed_queue q

@@ -13,7 +13,7 @@ begin
             perform _queue_fail('PQ004', 'group', v_name, 'takes in nothing, it has finished');
         end if;
     end loop;
-    insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
+    insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, u.name, q.entry % 32, q.p_kind, q.p_key, q.entry
     from unnest(in_groups, in_entries) u (name, entry) join delayed_queue q on q.entry between u.entry and u.entry;
     update delayed_queue q set member = q.entry where q.entry = any (in_entries);

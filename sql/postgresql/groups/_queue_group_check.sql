@@ -1,5 +1,5 @@
 -- calls: _queue_index, _queue_log_put, _queue_put
--- changes: queue_group, queue_group_slot
+-- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
     v_group queue_group;
@@ -23,7 +23,7 @@ begin
     update queue_group g
     set finished_at = in_now, failed = v_failed, forget_at = in_now + (g.keep_seconds * 1000000)::bigint
     where g.group_name = in_group;
-    delete from queue_group_slot s where s.group_name = in_group;
+    delete from queue_group_stripe s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
         v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((

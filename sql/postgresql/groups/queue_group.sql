@@ -1,6 +1,6 @@
 -- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
 --     queue_now
--- changes: queue_group, queue_group_slot
+-- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
     out members bigint, out done bigint)
@@ -27,8 +27,8 @@ begin
     end if;
     if v_group.finished_at is null then
         if v_new then
-            insert into queue_group_slot (group_name, slot) select in_group, s.slot
-                from generate_series(0, 31) s (slot);
+            insert into queue_group_stripe (group_name, stripe) select in_group, s.stripe
+                from generate_series(0, 31) s (stripe);
         end if;
         update queue_group g
         set then_kind = coalesce(in_then_kind, g.then_kind), then_payload = coalesce(in_then_payload, g.then_payload),

@@ -3,7 +3,7 @@
 create table queue_group_member (
     member     bigint constraint queue_group_member_pkey primary key,  -- serves: queue_ack, queue_move
     group_name text collate "C" not null,
-    slot       smallint not null,
+    stripe       smallint not null,
     p_kind     text collate "C" not null,
     p_key      text collate "C" not null,
     entry      bigint not null,
@@ -13,7 +13,7 @@ create table queue_group_member (
     error      text
 );
 -- serves: queue_ack (whether one is the last)
-create index queue_group_member_open on queue_group_member (group_name, slot) where done_at is null;
+create index queue_group_member_open on queue_group_member (group_name, stripe) where done_at is null;
 -- serves: queue_groups, and the results of a group
 create index queue_group_member_group on queue_group_member (group_name, member);
 comment on table queue_group_member is 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';

@@ -1,4 +1,4 @@
--- Places for the messages that a kind with max_reserved may have held at once. A reserve locks the places that it uses
+-- Slots for the messages that a kind with max_reserved may have held at once. A reserve locks the slots that it uses
 -- until its transaction ends; what stands in one says queue_claim, so that no row is updated by each reserve.
 create table queue_slot (
     p_kind  text collate "C" not null,
@@ -7,6 +7,6 @@ create table queue_slot (
     kept_at bigint not null default 0,
     constraint queue_slot_pkey primary key (p_kind, slot)           -- serves: queue_reserve
 ) with (fillfactor = 50);
-comment on table queue_slot is 'Places for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
+comment on table queue_slot is 'Slots for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
 comment on column queue_slot.kept is 'The claims of this place before this number are removed.';
 comment on column queue_slot.kept_at is 'When they were.';

@@ -80,4 +80,4 @@ comment on column delayed_queue.member is 'Its number as a member of a group; NU
 comment on column delayed_queue.order_key is 'Messages of the same one come one at a time, in the order of their entries; NULL: it stands in no such line.';
 comment on column delayed_queue.order_waits is 'Whether one before it in the line of its order key is still there: it has no place and no date until then; NULL: none.';
 comment on column delayed_queue.source_order_key is 'A dead letter: the order key it had there.';
-comment on column delayed_queue.semaphores is 'The semaphores that it needs a slot of to be delivered, in order; NULL: none.';
+comment on column delayed_queue.semaphores is 'The semaphores that it needs a permit of to be delivered, in order; NULL: none.';

@@ -1,5 +1,5 @@
 -- calls: _queue_discard
--- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_slot, queue_semaphore_wait, queue_slot,
+-- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_permit, queue_semaphore_wait, queue_slot,
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
     language plpgsql
@@ -8,7 +8,7 @@ create or replace function _queue_expire(in_now bigint, in_max bigint) returns b
 declare
     v_gone bigint := 0;
     v_discarded record;
-    v_slotted bigint[];
+    v_guarded bigint[];
     v_kind record;
 begin
     if not exists (select from queue_kind k where k.expires_seconds is not null) then
@@ -46,7 +46,7 @@ begin
                 and (o.reserved_at is null or o.scheduled_at <= in_now)
             -- + 0: the kind is to find them
             order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now);
-        v_slotted := v_slotted || v_discarded.slotted;
+        v_guarded := v_guarded || v_discarded.slotted;
         v_gone := v_gone + v_discarded.rows;
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
@@ -57,8 +57,8 @@ begin
             v_gone := v_gone + 1;
         end if;
     end loop;
-    delete from queue_semaphore_wait w where w.entry = any (v_slotted);
-    update queue_semaphore_slot h set until = in_now where h.entry = any (v_slotted); -- for whoever wants them
+    delete from queue_semaphore_wait w where w.entry = any (v_guarded);
+    update queue_semaphore_permit h set until = in_now where h.entry = any (v_guarded); -- for whoever wants them
     return v_gone;
 end $$;
 

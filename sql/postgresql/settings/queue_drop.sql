@@ -1,5 +1,5 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_settings,
---     _queue_slot_settle, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_permits_settle,
+--     _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
@@ -33,7 +33,7 @@ begin
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
-    perform _queue_slot_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
     return next v_kind;
 end $$;
 

@@ -1,4 +1,5 @@
--- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_slotted, _queue_stream_held, _queue_wake, queue_now
+-- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_stream_held, _queue_wake,
+--     queue_now
 -- changes: delayed_queue
 create or replace function queue_stream_extend(in_source text, in_seconds double precision, out extended bigint,
     out lost bigint)
@@ -25,7 +26,8 @@ begin
         perform _queue_wake(k.name, null) from unnest(v_kinds) k (name);
     end if;
     if extended < cardinality(v_held.entries) then
-        extended := extended + cardinality(_queue_extend_slotted(v_held.entries, v_held.secrets, in_seconds, v_now));
+        extended := extended + cardinality(_queue_extend_with_permits(v_held.entries, v_held.secrets, in_seconds,
+            v_now));
     end if;
     lost := cardinality(v_held.entries) - extended;
 end $$;

@@ -29,8 +29,8 @@ begin
 end $$;
 
 comment on function _queue_line_up(bigint[]) is
-$$Puts messages that name semaphores in line for them, out of the ready line; _queue_slot_settle wakes those for which
-there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
+$$Puts messages that name semaphores in line for them, out of the ready line; _queue_permits_settle wakes those for
+which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
 in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none,
 stay as they are.
 Result: the names of the semaphores; NULL: none.

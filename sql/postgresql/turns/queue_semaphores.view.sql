@@ -1,6 +1,6 @@
 create or replace view queue_semaphores as
 select s.name, s.capacity,
-    (select count(*) from queue_semaphore_slot h where h.name = s.name and h.until > n.now) as held,
+    (select count(*) from queue_semaphore_permit h where h.name = s.name and h.until > n.now) as held,
     (select count(*) from queue_semaphore_wait w where w.name = s.name) as waiting
 from queue_semaphore s cross join (select queue_now() as now) n;
 

@@ -1,6 +1,6 @@
--- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
---     _queue_mend_sequences, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_slot_sweep,
---     _queue_stage_prune, _queue_take_left, queue_now
+-- calls: _queue_check_count, _queue_drain_inbox_left, _queue_expire, _queue_exposed, _queue_fold_counts,
+--     _queue_intruders, _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind,
+--     _queue_prune_terms, _queue_stage_prune, queue_now
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql
     security definer set search_path from current as $$
@@ -39,8 +39,8 @@ begin
         pruned := pruned + v_rows;
         v_left := v_left - v_rows;
     end loop;
-    perform _queue_slot_sweep(v_now);
-    perform _queue_take_left(1000::bigint);
+    perform _queue_permits_sweep(v_now);
+    perform _queue_drain_inbox_left(1000::bigint);
     for v_found in
         select f.fault, f.remedy
         from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*
@@ -55,7 +55,7 @@ comment on function queue_prune(bigint) is
 $$Clears away what is past its time, in chunks. That is history, remembered keys and the log, older than
 history_seconds, dedup_seconds and log_seconds of their kind say now; what was staged and never published; kinds that
 are unused for longer than their expires_seconds; groups past their keep_seconds. It also removes messages that have
-gone from the index of filters (each call looks at a part of it), and folds counters. Slots of semaphores whose holds
+gone from the index of filters (each call looks at a part of it), and folds counters. Permits of semaphores whose holds
 have expired go to who waits for them. Any number of sessions may call it at any time. queue_reserve and queue_pop do
 a little of it by the way, so a kind that is in use needs nobody who calls it.
 in_max_rows: how many rows to look at, 1 to 1000000; NULL: 10000.

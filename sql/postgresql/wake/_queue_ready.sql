@@ -1,4 +1,4 @@
--- calls: _queue_cursor_name, _queue_limited_until, _queue_ready_onward, _queue_shared_cursor, _queue_slot_ready
+-- calls: _queue_cursor_name, _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_shared_cursor
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -19,7 +19,7 @@ begin
         end if;
     end if;
     if v_kind.semaphores then
-        select s.ready, s.next_at into ready, v_slot from _queue_slot_ready(in_kind, in_now) s;
+        select s.ready, s.next_at into ready, v_slot from _queue_permits_ready(in_kind, in_now) s;
         if ready then
             return;
         end if;

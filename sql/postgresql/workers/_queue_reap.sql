@@ -1,4 +1,4 @@
--- calls: _queue_free, _queue_is_alive, _queue_server_run
+-- calls: _queue_is_alive, _queue_release_worker, _queue_server_run
 -- changes: queue_worker
 create or replace function _queue_reap(in_now bigint) returns table (worker text, freed integer) language plpgsql as $$
 declare
@@ -17,7 +17,7 @@ begin
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
-        freed := _queue_free(worker, v_worker.kinds, in_now, v_left);
+        freed := _queue_release_worker(worker, v_worker.kinds, in_now, v_left);
         v_left := v_left - freed;
         return next;
         exit when v_left = 0; -- it may hold more

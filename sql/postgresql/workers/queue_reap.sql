@@ -1,4 +1,4 @@
--- calls: _queue_groups_due, _queue_reap, _queue_slot_sweep, queue_now
+-- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
 create or replace function queue_reap() returns table (worker text, freed integer)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -9,7 +9,7 @@ declare
 begin
     perform _queue_groups_due(v_now);
     return query select r.worker, r.freed from _queue_reap(v_now) r;
-    perform _queue_slot_sweep(v_now);
+    perform _queue_permits_sweep(v_now);
 end $$;
 
 comment on function queue_reap() is
@@ -22,7 +22,7 @@ registers it anew. A freed message can be taken from now on. It stands last amon
 counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
 it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
 on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
-twice. Holds that have expired are free already and stay as they are. Slots of semaphores whose holds have ended or
+twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended or
 expired are given to who waits for them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two

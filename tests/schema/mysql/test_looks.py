@@ -21,7 +21,7 @@ MANY = 1000
 RANGES = {"range", "const", "system", "index_subquery"}
 AWAY = "Select tables optimized away", "no matching row in const table", "No matching min/max row"
 INDEXES = ("delayed_queue_ready", "delayed_queue_due")
-PLACES = [("_queue_ready", index) for index in INDEXES] + [("_queue_free", "delayed_queue_ready")]
+PLACES = [("_queue_ready", index) for index in INDEXES] + [("_queue_release_worker", "delayed_queue_ready")]
 
 
 @pytest.fixture

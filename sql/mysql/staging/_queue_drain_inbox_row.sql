@@ -1,0 +1,48 @@
+-- calls: _queue_bury, _queue_key, _queue_push_inbox_row, _queue_put
+drop procedure if exists _queue_drain_inbox_row;
+delimiter $$
+create procedure _queue_drain_inbox_row(in in_id bigint, in in_now bigint)
+    comment 'Pushes one row of the inbox, or makes it a dead letter.
+in_id: the row, locked already. in_now: the time of the call.
+differs: PostgreSQL puts in all rows of a statement at once, see _queue_put_inbox_rows.'
+begin
+    declare v_kind varchar(100) collate exact;
+    declare v_key varchar(200) collate exact;
+    declare v_payload, v_headers longtext character set utf8mb4;
+    declare v_bytes longblob;
+    declare v_priority, v_attempts, v_max_attempts int;
+    declare v_delay decimal(30,6);
+    declare v_at, v_entry bigint;
+    declare v_error text character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_stored json;
+    select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at,
+        i.attempts, i.max_attempts
+    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
+    from queue_inbox i where i.id = in_id for update;
+    begin
+        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
+            get diagnostics condition 1 v_error = message_text;
+        call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+            v_max_attempts);
+    end;
+    if v_error is not null then
+        if v_key is null then
+            call _queue_key(in_now, v_key);
+        end if;
+        begin -- what can't be JSON here is kept as bytes
+            declare exit handler for 3151, 3157 set v_bytes = v_payload, v_payload = null;
+            set v_stored = v_payload;
+        end;
+        if v_bytes is null then
+            set v_payload = coalesce(v_payload, 'null');
+        end if;
+        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at,
+            v_outcome);
+        if v_outcome = 'created' then
+            select q.entry into v_entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_key for update;
+            call _queue_bury(v_entry, v_error, in_now);
+        end if;
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,68 @@
+-- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_note
+-- changes: delayed_queue, queue_semaphore_permit
+drop procedure if exists _queue_extend_with_permits;
+delimiter $$
+create procedure _queue_extend_with_permits(in in_list longtext character set utf8mb4, in in_seconds double,
+    in in_now bigint, inout out_outcomes longtext character set ascii)
+    comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were
+given to others, is extended where there is room again, and otherwise not; its ack still counts.
+in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see
+queue_extend. in_now: the time of the call.
+out_outcomes: a letter a receipt, of which those that were extended become e.
+Locks: the semaphores of which one has no permit any more.
+differs: PostgreSQL''s is given the receipts, taken apart.'
+begin
+    declare v_until bigint default in_now + cast(round(in_seconds * 1000000) as signed);
+    declare v_entry bigint;
+    declare v_place int;
+    declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
+    declare v_lacks varchar(100) collate exact;
+    declare v_held, v_done boolean default false;
+    declare c cursor for
+        select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
+            select json_arrayagg(m.name)
+                from json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m
+            where q.source_kind is null and in_seconds > 0 and not exists (
+                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name))
+        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by j.entry;
+    declare continue handler for not found set v_done = true;
+    set v_all = '[]';
+    open c;
+    names: loop
+        fetch c into v_entry, v_place, v_names, v_held, v_missing;
+        if v_done then
+            leave names;
+        end if;
+        set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
+    end loop;
+    close c;
+    if json_length(v_all) > 0 then
+        call _queue_permits_lock(v_all, true, v_locked);
+    end if;
+    set v_done = false;
+    open c;
+    messages: loop
+        fetch c into v_entry, v_place, v_names, v_held, v_missing;
+        if v_done then
+            leave messages;
+        end if;
+        set v_lacks = null;
+        if v_missing is not null then
+            call _queue_permits_lacking(v_missing, null, false, in_now, v_lacks);
+        end if;
+        if v_held and v_lacks is null then
+            update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+            update queue_semaphore_permit h set h.until = v_until where h.entry = v_entry;
+            insert into queue_semaphore_permit (entry, name, until)
+            select v_entry, s.name, v_until
+                from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) collate exact path '$')) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name;
+            set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
+            call _queue_permits_note(v_entry, if(in_seconds = 0, v_names, null));
+        end if;
+    end loop;
+    close c;
+end $$
+delimiter ;

@@ -1,0 +1,56 @@
+drop procedure if exists _queue_permits_lock;
+delimiter $$
+create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
+    out out_locked longtext character set utf8mb4)
+    comment 'Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever
+waits for one keeps nobody waiting that has it.
+in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
+Result: the names of those that are there and locked.
+Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_permit_held
+says to the end of the call that some are locked.'
+begin
+    declare v_all longtext character set utf8mb4 default in_names;
+    declare v_more longtext character set utf8mb4;
+    if in_wait then
+        -- with those of who may be next, because to lock them later would be out of order
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(m.name) into v_more
+        from (
+            select distinct n.name from json_table(in_names, '$[*]'
+                columns (name varchar(100) collate exact path '$')) n
+            limit 1000000000) j
+            straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
+                and w.entry <= coalesce((
+                    select x.entry from queue_semaphore_wait x force index (queue_semaphore_wait_name)
+                    where x.name = j.name order by x.entry limit 2, 1), 9223372036854775807)
+            straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
+            straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m;
+        set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]'
+                    columns (name varchar(100) collate exact path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */) l;
+    else
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(l.name) into out_locked
+        from (
+            select s.name
+            from (
+                select distinct n.name from json_table(v_all, '$[*]'
+                    columns (name varchar(100) collate exact path '$')) n
+                limit 1000000000) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name
+            order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
+    end if;
+    if out_locked is not null then
+        set @pyqueue_permit_held = true;
+    end if;
+    set out_locked = coalesce(out_locked, '[]');
+end $$
+delimiter ;

@@ -1,0 +1,25 @@
+-- changes: queue_semaphore_permit
+drop procedure if exists _queue_permits_promised;
+delimiter $$
+create procedure _queue_permits_promised(in in_entries longtext character set utf8mb4, in in_until bigint,
+    out out_done boolean)
+    comment 'Messages that have all their permits promised are taken with these: nothing is given or freed, so no
+semaphore needs to be locked, and nobody waits for anybody. Who wants a permit that was promised takes the promise back,
+see _queue_permits_room.
+in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
+out_done: false: not all have; then _queue_permits_take sees to all of them.
+Locks: the permits.
+differs: PostgreSQL always locks the semaphores; a statement costs less there.'
+begin
+    declare v_wants int;
+    select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+        straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
+    set h.until = in_until;
+    set out_done = row_count() = v_wants;
+end $$
+delimiter ;

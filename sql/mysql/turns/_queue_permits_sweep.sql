@@ -1,0 +1,23 @@
+-- calls: _queue_permits_settle
+drop procedure if exists _queue_permits_sweep;
+delimiter $$
+create procedure _queue_permits_sweep(in in_now bigint)
+    comment 'Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
+in_now: the time of the call.
+Locks: those of _queue_permits_settle; 1000 semaphores at the most.'
+begin
+    declare v_names longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(n.name) into v_names
+    from (
+        select s.name from queue_semaphore s
+        where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
+            and s.capacity > (
+                select count(*) from queue_semaphore_permit h where h.name = s.name
+                    and (h.until < 0 or h.until > in_now))
+        order by s.name limit 1000) n;
+    if v_names is not null then
+        call _queue_permits_settle(null, v_names, @pyqueue_permit_held is null, in_now);
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,88 @@
+drop procedure if exists _queue_permits_take;
+delimiter $$
+create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,
+    in in_kind varchar(100) collate exact, in in_until bigint, in in_first boolean, in in_now bigint,
+    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
+    out out_passed longtext character set utf8mb4)
+    comment 'Of messages that were taken from the ready line, those that can be delivered, each with a permit of all of
+its semaphores; one that lacks any goes to wait in line, with none.
+in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when
+the holds end. in_first: whether the call has locked no semaphore before. in_now: the time of the call.
+out_entries: those that can be delivered, a JSON array; NULL: none. out_number: how many. out_expired: how many expired
+holds went to wait.
+out_passed: those that are left as they are, and that to take more finds again, a JSON array.
+Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn''t the
+first time, what others have locked is left.
+differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
+permits: begin
+    declare v_entry bigint;
+    declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
+    declare v_lacks varchar(100) collate exact;
+    declare v_held, v_done boolean default false;
+    declare c cursor for
+        select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
+        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by j.place;
+    declare continue handler for not found set v_done = true;
+    if in_first and @pyqueue_permit_names is null then
+        call _queue_permits_promised(in_entries, in_until, v_done);
+        if v_done then
+            set out_entries = in_entries, out_number = json_length(in_entries), out_expired = 0, out_passed = '[]';
+            leave permits;
+        end if;
+    end if;
+    set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]',
+        v_all = coalesce(@pyqueue_permit_names, '[]'), v_left = coalesce(@pyqueue_permit_entries, '[]'),
+        @pyqueue_permit_names = null, @pyqueue_permit_entries = null;
+    open c;
+    names: loop
+        fetch c into v_entry, v_names, v_held;
+        if v_done then
+            leave names;
+        end if;
+        set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
+    end loop;
+    close c;
+    if json_length(v_all) > 0 then
+        call _queue_permits_lock(v_all, in_first, v_locked);
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join json_table(v_locked, '$[*]' columns (
+                name varchar(100) collate exact path '$')) n
+            straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = n.name;
+    end if;
+    set v_done = false;
+    open c;
+    messages: loop
+        fetch c into v_entry, v_names, v_held;
+        if v_done then
+            leave messages;
+        end if;
+        set v_lacks = null;
+        if v_names is not null then
+            call _queue_permits_lacking(v_names, null, false, in_now, v_lacks);
+        end if;
+        if v_lacks is null then
+            insert into queue_semaphore_permit (entry, name, until)
+            select v_entry, s.name, in_until
+                from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) collate exact path '$')) j
+                straight_join queue_semaphore s force index (primary) on s.name = j.name;
+            set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0),
+                out_number = out_number + 1;
+        elseif v_lacks = '' then
+            set out_passed = json_array_append(out_passed, '$', v_entry + 0);
+        else
+            update delayed_queue q set q.ready_rank = null, q.ready_at = null, q.reserved_at = null,
+                q.reserved_by = null where q.entry = v_entry;
+            insert into queue_semaphore_wait (entry, name, p_kind) values (v_entry, v_lacks, in_kind)
+                on duplicate key update name = v_lacks;
+            set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
+        end if;
+    end loop;
+    close c;
+    if json_length(v_left) > 0 then
+        call _queue_permits_settle(v_left, v_all, false, in_now);
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,24 @@
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+drop procedure if exists _queue_upkeep;
+delimiter $$
+create procedure _queue_upkeep(in in_kind text collate exact, in in_keeps boolean, in in_now bigint, in in_max int)
+    comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
+in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many
+rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
+too.'
+begin
+    declare v_folded, v_looked bigint;
+    declare v_pruned bigint;
+    if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
+        call _queue_prune_terms(10 * in_max, v_pruned);
+    end if;
+    call _queue_groups_due(in_now, v_looked);
+    call _queue_reap_by_the_way(in_now);
+    if rand() < 0.01 then
+        call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
+        call _queue_prune_by_the_way(in_kind, in_now, 1000);
+    elseif in_keeps then
+        call _queue_prune_by_the_way(in_kind, in_now, in_max);
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,73 @@
+-- calls: _queue_release_delivery
+-- changes: queue_count
+drop procedure if exists _queue_release_worker;
+delimiter $$
+create procedure _queue_release_worker(in in_worker varchar(200) collate exact,
+    in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int, out out_freed int,
+    out out_done boolean)
+    comment 'Frees what a worker that is gone holds.
+in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the
+call. in_max: how many messages at the most. out_freed: how many those were. out_done: whether that was all.
+Locks: the messages, in the order of their entries; what others have locked is left for the next time.'
+begin
+    declare v_list, v_more longtext character set utf8mb4;
+    declare v_kind varchar(100) collate exact;
+    declare v_place int default 0;
+    declare v_left int default in_max;
+    declare v_entry bigint;
+    declare v_last boolean default false;
+    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
+        select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by q.p_key, q.p_kind;
+    if in_kinds is null then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(h.entry) into v_list
+        from (select q.entry from delayed_queue q where q.reserved_by = in_worker
+            and q.scheduled_at > in_now limit in_max) h;
+    end if;
+    while v_place < json_length(in_kinds) and v_left > 0 do
+        set v_kind = json_unquote(json_extract(in_kinds, concat('$[', v_place, ']'))), v_place = v_place + 1;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(h.entry) into v_more
+        from (
+            select q.entry from delayed_queue q force index (delayed_queue_ready)
+            where q.p_kind = v_kind and q.ready_rank between -32768 and 32768 and q.reserved_by = in_worker
+                and q.scheduled_at > in_now limit v_left) h;
+        set v_list = if(v_list is null, v_more, json_merge_preserve(v_list, coalesce(v_more, '[]')));
+        set v_left = in_max - coalesce(json_length(v_list), 0);
+    end while;
+    select count(distinct j.entry) into v_left
+    from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j;
+    -- what was read may have changed since
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(l.entry), count(*) into v_list, out_freed
+    from (
+        select q.entry
+        from (select distinct j.entry
+            from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
+            straight_join delayed_queue q force index (primary) on q.entry = d.entry
+        where q.reserved_by = in_worker and q.scheduled_at > in_now
+        order by d.entry limit 1000000000 for update /*!80000 of q */ skip locked) l;
+    set out_done = v_left < in_max and out_freed = v_left;
+    if out_freed > 0 then
+        insert into queue_count (id, p_kind, expired)
+        select uuid_short(), q.p_kind, count(*)
+        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_last = true;
+                fetch c into v_entry;
+            end;
+            if v_last then
+                leave messages;
+            end if;
+            call _queue_release_delivery(v_entry, concat('worker ', in_worker, ' is gone'), in_now);
+        end loop;
+        close c;
+    end if;
+end $$
+delimiter ;

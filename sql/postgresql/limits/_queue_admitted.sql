@@ -1,0 +1,37 @@
+-- calls: _queue_limits_name
+-- changes: queue_claim, queue_slot
+create or replace function _queue_admitted(in_kind queue_kind, in_state bigint[], in_slots integer[],
+    in_numbers bigint[], in_receipts text[], in_now bigint) returns void language plpgsql as $$
+begin
+    if in_kind.rate_per_second is not null then
+        in_state[2] := in_state[2] - cardinality(in_receipts);
+    end if;
+    if in_slots is not null and in_receipts <> '{}' then
+        insert into queue_claim (p_kind, slot, number, entry, secret)
+        select in_kind.p_kind, in_slots[i], in_numbers[i] + 1, left(in_receipts[i], -33)::bigint,
+            decode(right(in_receipts[i], 32), 'hex')
+        from generate_subscripts(in_receipts, 1) i
+        on conflict on constraint queue_claim_pkey do nothing; -- with an old snapshot this is a serialization error
+        if random() < 0.05 then -- claims that count no more, at most once a second a place
+            with o as (
+                select s.slot, s.kept, n.number from unnest(in_slots, in_numbers) n (slot, number)
+                join queue_slot s on s.p_kind = in_kind.p_kind and s.slot = n.slot
+                where n.number - s.kept >= 16 and s.kept_at not between in_now - 1000000 and in_now),
+            -- up to which they are gone, so that under an old snapshot neither the place nor they become long to read
+            u as (
+                update queue_slot s set kept = o.number, kept_at = in_now from o
+                    where s.p_kind = in_kind.p_kind and s.slot = o.slot)
+            delete from queue_claim c using o
+            where c.p_kind = in_kind.p_kind and c.slot = o.slot and c.number >= o.kept and c.number < o.number;
+        end if;
+    end if;
+    perform set_config(_queue_limits_name(in_kind.p_kind), in_state::text, false);
+end $$;
+
+comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
+$$Counts the tokens that were used, and puts the deliveries in their places. Now and then it removes claims of
+these places that count no more. The state of the session is rolled back with the transaction,
+as all custom settings are.
+in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as
+many as were allowed or fewer. in_now: the time of the call.
+Locks: none but the places, which are locked.$$;

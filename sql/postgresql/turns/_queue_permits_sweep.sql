@@ -1,0 +1,23 @@
+-- calls: _queue_permits_settle
+create or replace function _queue_permits_sweep(in_now bigint) returns void language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set jit = off as $$
+declare
+    v_names constant text[] := array(
+        select s.name from queue_semaphore s
+        where ( -- not EXISTS: that may be planned as a scan of all that wait
+                select w.entry from queue_semaphore_wait w
+                where w.name between s.name and s.name order by w.name, w.entry limit 1) is not null
+            and s.capacity > (select count(*) from queue_semaphore_permit h
+                where h.name = s.name and (h.until < 0 or h.until > in_now))
+        order by s.name limit 1000);
+begin
+    if v_names <> '{}' then
+        perform _queue_permits_settle(null::bigint[], v_names, true, in_now);
+    end if;
+end $$;
+
+comment on function _queue_permits_sweep(bigint) is
+$$Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
+in_now: the time of the call.
+Locks: those of _queue_permits_settle; 1000 semaphores at the most.$$;

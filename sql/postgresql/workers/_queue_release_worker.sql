@@ -1,0 +1,65 @@
+-- calls: _queue_add_error, _queue_bury, _queue_end, _queue_settings, _queue_wake
+-- changes: delayed_queue, queue_count, queue_semaphore_permit
+create or replace function _queue_release_worker(in_worker text, in_kinds jsonb, in_now bigint,
+    in_max integer) returns integer
+    language plpgsql as $$
+declare
+    v_error constant text := 'worker ' || in_worker || ' is gone';
+    v_entries bigint[];
+    v_kinds text[];
+    v_row delayed_queue;
+begin
+    v_entries := array(
+        with recursive k (p_kind) as (
+            (select q.p_kind from delayed_queue q where in_kinds is null and q.ready_at is not null
+            order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1)
+            union all
+            select (
+                select q.p_kind from delayed_queue q where q.p_kind > k.p_kind and q.ready_at is not null
+                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1)
+            from k where k.p_kind is not null)
+        select l.entry
+        from (select k.p_kind from k union select n.name from jsonb_array_elements_text(in_kinds) n (name)) a,
+            lateral (
+                select q.entry from delayed_queue q
+                where q.p_kind = a.p_kind and q.ready_at is not null and q.reserved_by = in_worker
+                    and q.scheduled_at > in_now
+                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) l
+        limit in_max);
+    v_entries := array(
+        select q.entry from delayed_queue q
+        where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
+        order by q.entry + 0 for update skip locked);
+    if v_entries = '{}' then
+        return 0;
+    end if;
+    v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
+    insert into queue_count (p_kind, reserved, expired)
+    select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
+    update queue_semaphore_permit h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
+    perform _queue_wake(k.p_kind, null) from (select distinct n.p_kind from unnest(v_kinds) n (p_kind)) k;
+    for v_row in
+        select q.* from delayed_queue q
+        where q.entry = any (v_entries) and (q.pending is not null
+            or q.attempts >= coalesce(q.max_attempts, (_queue_settings(q.p_kind)).max_attempts, 2147483647))
+        order by q.entry + 0
+    loop
+        if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
+            perform _queue_bury(v_row.entry, v_error, in_now);
+        else
+            perform _queue_end(v_row.entry, null, null, in_now);
+        end if;
+    end loop;
+    update delayed_queue q
+    set scheduled_at = in_now, ready_at = in_now, reserved_at = null, reserved_by = null, secret = null,
+        errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
+    where q.entry = any (v_entries);
+    return cardinality(v_entries);
+end $$;
+
+comment on function _queue_release_worker(text, jsonb, bigint, integer) is
+$$Frees what a worker holds: see queue_reap.
+in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call.
+in_max: how many.
+Result: how many were freed. Who holds a message isn't indexed, so that a reserve stays cheap: the ready lines are read.
+Locks: the messages, in the order of their entries; what others have locked is left out.$$;
