@@ -47,10 +47,8 @@ source filters/queue_term.table.sql
 source base/queue_epoch.table.sql
 source base/queue_gate.table.sql
 -- without wake/queue_event.table.sql: nothing is notified, see docs/adr/0005-waiting-on-innodb.md
--- without cursor/queue_hold.table.sql: bounds do without notes of the ends of holds, see
--- docs/adr/0003-mariadb-and-mysql.md
--- without limits/queue_slot.table.sql: queue_slot has the places and what stands in them, see docs/adr/0012-limits.md
--- without limits/queue_claim.table.sql: see queue_slot
+-- without cursor/queue_hold.table.sql: cursors do without notes of the ends of holds, see docs/adr/0003
+-- without limits/queue_claim.table.sql: queue_slot has what stands in it, see docs/adr/0012-limits.md
 
 -- base
 source base/queue_now.sql
