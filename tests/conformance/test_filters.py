@@ -351,6 +351,8 @@ def test_M4_an_index_can_come_and_go(queue: Session) -> None:
     assert not queue.define("job", filter_index=None).filter_index
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @INDEXED
 def test_M4_many_more_than_one_look_sees(queue: Session, clock: Clock, indexed: bool) -> None:
     queue.define("job", filter_index=indexed)

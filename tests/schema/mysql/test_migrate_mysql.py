@@ -256,6 +256,8 @@ def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, 
         assert catalog(innodb_url) == expected, at
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 @pytest.mark.usefixtures("released")
 def test_an_upgrade_from_an_older_revision_is_a_fresh_install(
     innodb_url: str, request: pytest.FixtureRequest

@@ -47,6 +47,8 @@ def owner_of(url: str) -> tuple[str, str]:
     return name, own.render_as_string(hide_password=False)
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_what_is_missing_or_differs_is_made_again_and_named(innodb_url: str):
     migrate.upgrade(innodb_url)
     before = catalog(innodb_url)
@@ -60,6 +62,8 @@ def test_what_is_missing_or_differs_is_made_again_and_named(innodb_url: str):
     assert migrate.upgrade(innodb_url) == []
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_a_restore_without_routines_is_put_right(innodb_url: str):
     migrate.upgrade(innodb_url)
     before = catalog(innodb_url)
@@ -73,6 +77,8 @@ def test_a_restore_without_routines_is_put_right(innodb_url: str):
         assert [message.key for message in Queue(connection).reserve("mail")] == ["k"]
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 def test_what_is_run_by_a_user_who_is_gone_is_made_again(innodb_url: str):
     name, url = owner_of(innodb_url)
     migrate.upgrade(url)

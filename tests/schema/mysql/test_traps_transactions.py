@@ -96,6 +96,8 @@ def refusal(connection: Connection[Any], text: str) -> int:
     return caught.value.args[0]
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 @pytest.mark.parametrize("begin", ["start transaction", "set autocommit = 0"])
 @pytest.mark.usefixtures("own_table")
 def test_no_call_commits_or_ends_the_callers_transaction(
