@@ -1,8 +1,8 @@
--- What makes up the queue on MariaDB and MySQL, in the only order in which it can be loaded; migrations are frozen from
--- it.
--- tools/expand_mysql.py writes out what the files leave out, so a client takes what `pyqueue upgrade --sql --dialect
--- mysql`
--- prints. All of it can be run again.
+-- What makes up the queue on MariaDB and MySQL, in the only order in which it can be loaded. Migrations are frozen
+-- from it.
+-- What the files leave out is written out by tools/expand_mysql.py, so a client takes what the command prints:
+--     pyqueue upgrade --sql --dialect mysql
+-- All of it can be run again.
 
 -- routines keep these two
 set names utf8mb4;
