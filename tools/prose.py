@@ -19,6 +19,7 @@ from proselint.tools import LintFile  # pyright: ignore[reportMissingTypeStubs]
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = (
     "README.md",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
     "docs/*.md",
     "docs/howto/*.md",

@@ -90,7 +90,7 @@ def mysql(client: str, package: str) -> Callable[[str, Path, pytest.Config], Pro
     return make
 
 
-def java(url: str, _folder: Path, config: pytest.Config) -> Program:
+def java(url: str, folder: Path, config: pytest.Config) -> Program:
     from pyqueue_sql.spark.jars import NotFound, check_java
     from tests.spark.drivers import find_drivers
 
@@ -98,13 +98,18 @@ def java(url: str, _folder: Path, config: pytest.Config) -> Program:
         found = check_java()
     except NotFound as error:
         raise UnavailableError(str(error)) from None
+    compiler = found.with_name("javac") if found.with_name("javac").exists() else shutil.which("javac")
+    if compiler is None:
+        raise UnavailableError("there is no javac: apt-get install openjdk-17-jdk-headless")
     drivers = find_drivers(config)
     if drivers.missing:
         raise UnavailableError("; ".join(drivers.missing.values()))
-    classes = os.pathsep.join(drivers.jars)
-    return Program(
-        [str(found), "-cp", classes, str(EXAMPLES / "java" / "Example.java")], {"PYQUEUE_URL": url}
-    )
+    compiled = folder.parent / "java"  # the three servers have it
+    classes = os.pathsep.join([*drivers.jars, str(compiled)])
+    if not (compiled / "Example.class").exists():
+        source = EXAMPLES / "java" / "Example.java"
+        run([str(compiler), "-cp", classes, "-d", str(compiled), str(source)], {})
+    return Program([str(found), "-cp", classes, "Example"], {"PYQUEUE_URL": url})
 
 
 def node(url: str, folder: Path, _config: pytest.Config) -> Program:
