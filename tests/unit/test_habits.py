@@ -43,3 +43,18 @@ def test_the_first_change_names_files_that_are_there() -> None:
     named = re.findall(r"`([\w./]+/[\w.]+)`", part)
     assert len(named) >= 6
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_each_example_of_a_client_stands_in_a_page() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "clients").glob("*.md")]
+    shown = {path for page in pages for path in re.findall(r'^--8<-- "(.+)"$', page, re.MULTILINE)}
+    linked = {path for page in pages for path in re.findall(r"\]\(\.\./\.\./(examples/.+?)\)", page)}
+    folder = ROOT / "examples" / "clients"
+    programs = {
+        str(path.relative_to(ROOT))
+        for path in folder.rglob("*")
+        if path.is_file() and path.stem.lower() in ("example", "main")
+    }
+    assert len(programs) >= 8
+    assert shown == programs
+    assert linked == programs
