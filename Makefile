@@ -77,13 +77,16 @@ docs: .venv/docs ## the documentation as a site, site/index.html; a link that le
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
-lint: .venv/linters ## formatting, lint and types of the Python, of the migrations, the prose and its links, size of the house
+lint: .venv/linters ## formatting, lint and types of the Python, of the migrations, the prose and its links, containers, size of the house
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/pyright
 	@.venv/bin/python -m tools.house
 	@.venv/bin/python -m tools.prose
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
+	@.venv/bin/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
+	@.venv/bin/hadolint packaging/docker/Dockerfile
+	@.venv/bin/kubernetes-validate --strict --quiet packaging/kubernetes/*.yaml
 	@set -- migrations/frozen/postgresql/*.up.sql; test ! -e "$$1" || .venv/bin/squawk "$$@"
 
 clean: ## remove what was installed and cached

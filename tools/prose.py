@@ -17,7 +17,15 @@ from proselint.registry.checks import Check, types  # pyright: ignore[reportMiss
 from proselint.tools import LintFile  # pyright: ignore[reportMissingTypeStubs]
 
 ROOT: Final = Path(__file__).parents[1]
-PAGES: Final = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/howto/*.md", "docs/reference/*.md")
+PAGES: Final = (
+    "README.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "docs/*.md",
+    "docs/howto/*.md",
+    "docs/clients/*.md",
+    "docs/reference/*.md",
+)
 UNREAD: Final = {"docs/mission.md"}
 """A table of tests, for those who work on the project."""
 MOST_WORDS: Final = 32

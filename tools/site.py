@@ -42,7 +42,7 @@ def on_config(config: MkDocsConfig) -> None:
     Args:
         config: of the site.
     """
-    decisions = sorted(path.name for path in (ROOT / "docs" / "adr").glob("*.md"))
+    decisions = ["README.md", *sorted(path.name for path in (ROOT / "docs" / "adr").glob("[0-9]*.md"))]
     cast("list[Any]", config["nav"]).append({"Decisions": [f"adr/{name}" for name in decisions]})
 
 

@@ -26,7 +26,7 @@ QUIET = {
     "spark.driver.memory": "2g",
     "spark.executor.memory": "1g",
 }
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 
 
 @contextmanager

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
+from bench.spark.sessions import cluster
 from pyqueue_sql import Queue
 from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.cli import main
+from tests.sample import LARGE
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
+ROOT = Path(__file__).parents[2]
 PROGRAM = """
 from pyqueue_sql.spark.pipeline import Pipeline, Station
 
@@ -65,24 +70,31 @@ def test_without_java_the_command_says_what_to_install(
     assert "Java 17 or later" in done.output
 
 
+@pytest.fixture(params=["one process", "a cluster of two workers"])
+def master(
+    request: pytest.FixtureRequest, application: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Where Spark runs: the master of a standalone cluster and its workers are processes of their own."""
+    if request.param == "one process":
+        yield "local[1]"
+        return
+    if not LARGE:
+        pytest.skip("LEFT OUT, nothing was tested on a standalone cluster of Spark: make test-all has it")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(application), str(ROOT)]))
+    with cluster(2) as url:
+        yield url
+
+
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_pipeline_of_an_application_runs_until_nothing_is_ready(
-    application: Path, database_url: str
+    application: Path, database_url: str, master: str
 ) -> None:
     with connect(database_url) as connection:
         queue = Queue(connection)
         queue.push_many("in", [{"key": f"k{n}", "payload": n} for n in range(10)])
         command = [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", "pipeline"]
-        options = [
-            "--url",
-            database_url,
-            "--master",
-            "local[1]",
-            "--once",
-            "--conf",
-            "spark.ui.enabled=false",
-        ]
+        options = ["--url", database_url, "--master", master, "--once", "--conf", "spark.ui.enabled=false"]
         done = subprocess.run(
             [*command, "an_application:pipeline", *options],
             cwd=application,
