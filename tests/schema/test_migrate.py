@@ -68,7 +68,6 @@ def test_the_tables_are_the_ones_that_autogenerate_is_told_of(database_url: str)
         "queue_log_epoch",
         "queue_order",
         "queue_order_waiting",
-        "queue_slot",
     }
 
 

@@ -79,9 +79,9 @@ select 'group' || i, 'next', '{}', 'group' || i, 0, 0, 'wait', false, 60, 0
 from generate_series(1, %(size)s / 10) i;
 update queue_group set group_name = 'crowd' where group_name = 'group8';
 update queue_group set finished_at = 0, forget_at = 0 where group_name = 'group5';
-insert into queue_group_stripe (group_name, slot)
+insert into queue_group_stripe (group_name, stripe)
 select g.group_name, s from queue_group g, generate_series(0, 31) s;
-insert into queue_group_member (member, group_name, slot, p_kind, p_key, entry)
+insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
 select 1000000000 + i, case when i %% 2 = 0 then 'crowd' else 'group' || i %% (%(size)s / 10) end, i %% 32,
     'gone', i::text, 1000000000 + i
 from generate_series(1, %(size)s) i;

@@ -8919,7 +8919,7 @@ begin
     call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
 end;
 --;
--- calls: _queue_bury, _queue_key, _queue_push_inbox_row, _queue_put
+-- calls: _queue_bury, _queue_check_json, _queue_key, _queue_push_inbox_row, _queue_put
 drop procedure if exists _queue_drain_inbox_row;
 --;
 create procedure _queue_drain_inbox_row(in in_id bigint, in in_now bigint)
@@ -8936,7 +8936,6 @@ begin
     declare v_at, v_entry bigint;
     declare v_error text character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
-    declare v_stored json;
     select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at,
         i.attempts, i.max_attempts
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
@@ -8951,10 +8950,12 @@ begin
         if v_key is null then
             call _queue_key(in_now, v_key);
         end if;
-        begin -- what can't be JSON here is kept as bytes
-            declare exit handler for 3151, 3157 set v_bytes = v_payload, v_payload = null;
-            set v_stored = v_payload;
-        end;
+        if v_payload is not null then
+            begin -- what is no JSON to all is kept as bytes
+                declare exit handler for sqlstate 'PQ003' set v_bytes = v_payload, v_payload = null;
+                call _queue_check_json(v_payload, 'PQ003', 'payload');
+            end;
+        end if;
         if v_bytes is null then
             set v_payload = coalesce(v_payload, 'null');
         end if;

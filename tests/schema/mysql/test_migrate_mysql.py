@@ -90,7 +90,6 @@ def test_the_tables_are_the_ones_that_autogenerate_is_told_of(url: str):
     assert {name for (name,) in rows(url, text)} - {SESSIONS} == tables() - {
         "queue_claim",
         "queue_hold",
-        "queue_slot",
     }
 
 

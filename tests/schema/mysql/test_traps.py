@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pymysql
 import pytest
 
+from pyqueue_sql import Queue
+from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing.clock_mysql import Clock
 from tests.schema.mysql.catalogs import RECEIPT, run
 from tests.schema.mysql.world import call, microseconds, now
@@ -244,3 +246,25 @@ def test_a_key_in_the_inbox_is_never_cut(connection: Connection[Any], mode: str)
     run(connection, "call queue_prune(null)")
     there = run(connection, "select q.p_key from delayed_queue q where q.p_kind = 'mail'")
     assert there == [], "the key of another message"
+
+
+def test_what_is_no_json_to_all_can_be_read_as_a_dead_letter(innodb_url: str) -> None:
+    """Where the server allows no trigger: what has landed is taken in by the next reserve."""
+    migrate.upgrade(innodb_url)
+    texts = ['"\\x"', "[1.]", "[01]", "{", '"\\u0000"', "[" * 32 + "]" * 32]
+    landed: dict[str, str] = {}
+    with open_connection(innodb_url) as connection, connection.cursor() as cursor:
+        run(connection, "drop trigger if exists queue_inbox")
+        for number, text in enumerate(texts):
+            row = "insert into queue_inbox (p_kind, p_key, payload) values ('mail', %s, %s)"
+            with contextlib.suppress(pymysql.Error):  # a server may refuse it at once
+                cursor.execute(row, [f"k{number}", text])
+                landed[f"k{number}"] = text
+        queue = Queue(connection)
+        assert landed
+        assert queue.reserve("mail") == []
+        dead = {letter.key: letter for letter in queue.peek("mail.dead", len(texts))}
+    assert dead.keys() == landed.keys()
+    for key, letter in dead.items():
+        assert letter.errors
+        assert letter.payload_bytes == landed[key].encode() or letter.payload == json.loads(landed[key])
