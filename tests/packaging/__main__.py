@@ -16,6 +16,7 @@ from pathlib import Path
 from pyqueue_sql.embedded import start_server
 from tests import pythons
 from tests.packaging import building, environments
+from tests.schema.catalogs import empty_database
 
 
 def main() -> int:
@@ -37,7 +38,7 @@ def main() -> int:
             try:
                 place = Path(scratch) / str(number)
                 environment = environments.Environment(place, found[version], wheel, age)
-                with environments.database(server.url, f"try_{number}") as url:
+                with empty_database(server.url, f"try_{number}") as url:
                     environments.use(environment, url)
                 if pyright and age == environments.NEWEST:
                     environments.check_types(environment, pyright)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -11,17 +10,12 @@ import sys
 import zipfile
 from email.parser import Parser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import psycopg
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from psycopg import sql
 
 from tools import reference_python
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 PINS = ROOT / "requirements" / "constraints.txt"
@@ -184,23 +178,3 @@ def _public(name: str) -> bool:
     """Return whether it is what applications import, or a part of that."""
     parts = name.split(".")
     return any(".".join(parts[:count]) in PUBLIC for count in range(1, len(parts) + 1))
-
-
-@contextlib.contextmanager
-def database(url: str, name: str) -> Iterator[str]:
-    """Give the URL of a database of PostgreSQL with nothing in it, dropped afterwards.
-
-    Args:
-        url: of one of its superuser's.
-        name: of the new one.
-    """
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
-    there = f"{url.rpartition('/')[0]}/{name}"
-    with psycopg.connect(there, autocommit=True) as connection:
-        connection.execute("revoke create on schema public from public")  # as it is from PostgreSQL 15 on
-    try:
-        yield there
-    finally:
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))

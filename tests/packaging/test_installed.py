@@ -10,6 +10,7 @@ import pytest
 
 from tests import pythons
 from tests.packaging import environments
+from tests.schema.catalogs import empty_database
 from tests.servers.plugin import REQUIRE, required
 
 pytestmark = pytest.mark.long
@@ -26,7 +27,7 @@ def test_the_wheel_alone_installs_works_and_upgrades(
     found = pythons.candidates([])
     place = tmp_path / "environment"
     environment = environments.Environment(place, found[which(found)], built[0], age)
-    with environments.database(database_url, "pyqueue_packaging") as url:
+    with empty_database(database_url, "pyqueue_packaging") as url:
         environments.use(environment, url)
     if age == environments.PINNED:
         environments.check_types(environment, checker())
