@@ -1,7 +1,7 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick docs lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick extension docs lint clean
 .DELETE_ON_ERROR:
 # each process of a test would compile the package anew, and each of pytest all tests
 unexport PYTHONDONTWRITEBYTECODE
@@ -75,6 +75,9 @@ bench: .venv/bench ## what it costs, beside its peers, on every server there is;
 
 bench-quick: .venv/bench ## the same on PostgreSQL in under five minutes: small, and once each; BENCH_ARGS="--server mysql"
 	@.venv/bin/python -m bench --quick $(BENCH_ARGS)
+
+extension: .venv/installed ## the extension of PostgreSQL and its archive for PGXN, in dist/
+	@.venv/bin/python -m tools.extension
 
 docs: .venv/docs ## the documentation as a site, site/index.html; a link that leads nowhere is an error
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet

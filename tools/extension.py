@@ -9,11 +9,13 @@ nobody may put files.
 from __future__ import annotations
 
 import argparse
+import email.utils
 import itertools
 import json
 import re
 import sys
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +31,9 @@ from tools import freeze, house, surface
 NAME: Final = "pyqueue_sql"
 ROOT: Final = house.LIVE.parent
 FILES: Final = ROOT / "packaging" / "postgresql"
+DEBIAN: Final = ROOT / "packaging" / "debian"
+PROGRAMS: Final = ("debian/rules", "debian/tests/create-extension")
+"""The files that are executed."""
 ADOPTED: Final = "unpackaged"
 """The version of an extension that has just taken over a queue."""
 TIME: Final = (2000, 1, 1, 0, 0, 0)
@@ -189,12 +194,23 @@ def texts(known: dict[str, str]) -> Texts:
         name: (FILES / name).read_text(encoding="utf-8").replace("@VERSION@", version)
         for name in ("Makefile", "META.json", "README.md", f"{NAME}.control")
     }
+    for path in sorted(one for one in DEBIAN.rglob("*") if one.is_file()):
+        text = path.read_text(encoding="utf-8").replace("@VERSION@", version)
+        found[f"debian/{path.relative_to(DEBIAN)}"] = text.replace("@DATE@", _date(version))
     for name in ("CHANGELOG.md", "LICENSE"):
         found[name] = (ROOT / name).read_text(encoding="utf-8")
     found[f"sql/{NAME}--{version}.sql"] = install(*newest)
     for before, after in itertools.pairwise([*older, newest]):
         found[f"sql/{NAME}--{before[0]}--{after[0]}.sql"] = update(before, after)
     return found | {f"sql/{name}": text for name, text in adopt(*newest).items()}
+
+
+def _date(version: str) -> str:
+    """Return the day of a release as Debian's changelog has it; before that the one of `TIME`."""
+    heading = rf"(?m)^## {re.escape(version)} \((\d+)-(\d+)-(\d+)\)$"
+    found = re.search(heading, surface.CHANGELOG.read_text(encoding="utf-8"))
+    day = datetime(*map(int, found.groups()), tzinfo=UTC) if found else datetime(*TIME, tzinfo=UTC)
+    return email.utils.format_datetime(day)
 
 
 def write(folder: Path, known: dict[str, str]) -> list[Path]:
@@ -209,8 +225,13 @@ def write(folder: Path, known: dict[str, str]) -> list[Path]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        path.chmod(_mode(name))
         found.append(path)
     return found
+
+
+def _mode(name: str) -> int:
+    return 0o755 if name in PROGRAMS else 0o644
 
 
 def archive(folder: Path, known: dict[str, str]) -> Path:
@@ -225,7 +246,9 @@ def archive(folder: Path, known: dict[str, str]) -> Path:
     path = folder / f"{name}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         for file, text in sorted(texts(known).items()):
-            made.writestr(zipfile.ZipInfo(f"{name}/{file}", TIME), text, zipfile.ZIP_DEFLATED)
+            entry = zipfile.ZipInfo(f"{name}/{file}", TIME)
+            entry.external_attr = _mode(file) << 16
+            made.writestr(entry, text, zipfile.ZIP_DEFLATED)
     return path
 
 

@@ -20,7 +20,16 @@ from pyqueue_sql.errors import MigrationError
 from pyqueue_sql.schema.reload_postgresql import OF_AN_EXTENSION, differing, extension_of, settle
 from pyqueue_sql.schema.revision import quote
 
-__all__ = ["DIALECT", "differing", "let_calls_end", "reading", "revision", "settle", "transaction"]
+__all__ = [
+    "DIALECT",
+    "differing",
+    "extension_of",
+    "let_calls_end",
+    "reading",
+    "revision",
+    "settle",
+    "transaction",
+]
 
 DIALECT = "postgresql"
 OLDEST_SERVER = 140000

@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 from pglast import parse_sql
 
 from pyqueue_sql import MigrationError, Queue
+from pyqueue_sql.doctor import examine
 from pyqueue_sql.schema import frozen, migrate
 from pyqueue_sql.schema.release import release
 from tests.schema import extended, next_release
@@ -238,6 +239,19 @@ def test_an_upgrade_leaves_it_to_the_extension(url: str):
         with pytest.raises(MigrationError, match=r"belongs to the extension pyqueue_sql.*alter extension"):
             what(url, schema=SCHEMA)
     assert definitions(url) == before
+
+
+def test_the_doctor_knows_whose_it_is(url: str):
+    def said() -> dict[str, str]:
+        found = examine(url, SCHEMA, only={"installation", "routines"})
+        return {one.check: f"{one.level} {one.remedy}" for one in found}
+
+    assert {text.split()[0] for text in said().values()} == {"ok"}
+    rows(url, f"update {SCHEMA}.queue_version set version_num = '0000_older'")
+    assert "alter extension pyqueue_sql update" in said()["installation"]
+    rows(url, f"update {SCHEMA}.queue_version set version_num = '{HEAD}'")
+    rows(url, "update pg_proc set prosrc = prosrc || ' -- changed' where proname = 'queue_purge'")
+    assert "from the script of the extension" in said()["routines"]
 
 
 def test_a_queue_that_is_there_is_refused_and_adopted(fresh: Callable[[str], str]):

@@ -111,12 +111,13 @@ def unpacked_jar(package: str) -> list[Path]:
     return sorted(one for one in (folder / "usr" / "share" / "java").glob("*.jar") if not one.is_symlink())
 
 
-def filled(name: str, archives: str = "*.deb") -> Path:
+def filled(name: str, archives: str = "*.deb", needed: re.Pattern[str] = NEEDED) -> Path:
     """Return the folder of a package and of all that it depends on, filled where it isn't yet.
 
     Args:
-        name: of the package, or of the server in `PACKAGES`.
+        name: of the package, or the key of `PACKAGES`.
         archives: which of the packages to unpack.
+        needed: which of their files, by how their names begin.
 
     Raises:
         UnavailableError: this is no Debian, or the package can't be fetched.
@@ -129,7 +130,7 @@ def filled(name: str, archives: str = "*.deb") -> Path:
             raise UnavailableError(f"its package is in Debian's sid, and {KEYRING} isn't there")
         with alone(name):
             if not (folder / "complete").exists():
-                fill(folder, name, archives)
+                fill(folder, name, archives, needed)
     return folder
 
 
@@ -142,13 +143,13 @@ def alone(name: str) -> Iterator[None]:
         yield
 
 
-def fill(folder: Path, name: str, archives: str) -> None:
+def fill(folder: Path, name: str, archives: str, needed: re.Pattern[str]) -> None:
     """Unpack the package and all that it depends on."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     fetch(name, folder / "apt")
     for archive in sorted((folder / "apt" / "archives").glob(archives)):
-        unpack(archive, folder)
+        unpack(archive, folder, needed)
     shutil.rmtree(folder / "apt")
     (folder / "complete").touch()
 
@@ -179,7 +180,7 @@ def fetch(name: str, folder: Path) -> None:
             'Acquire::Check-Valid-Until "false";',  # sid's may be past its date
         ]
     (folder / "apt.conf").write_text("\n".join(settings) + "\n")
-    for command in (["update"], ["-y", "--download-only", "install", PACKAGES.get(name, name)]):
+    for command in (["update"], ["-y", "--download-only", "install", *PACKAGES.get(name, name).split()]):
         done = subprocess.run(
             ["apt-get", "-q", *command],
             env=os.environ | {"APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"},
@@ -206,15 +207,16 @@ def archive_uri() -> str:
     return uris[0]
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    """Unpack of a package what a server needs."""
+def unpack(archive: Path, folder: Path, needed: re.Pattern[str]) -> None:
+    """Unpack of a package what is needed."""
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
             # not an argument: Python 3.11.0 to 3.11.3 have no filters, and need none for these archives
             tar.extraction_filter = getattr(tarfile, "tar_filter", None)
             for member in tar:
-                if NEEDED.match(member.name) and not NOT_NEEDED.search(member.name) and not member.isdir():
+                not_needed = needed is NEEDED and NOT_NEEDED.search(member.name)
+                if needed.match(member.name) and not not_needed and not member.isdir():
                     tar.extract(member, folder)
 
 
