@@ -1,7 +1,7 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick extension docs lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick extension release docs lint clean
 .DELETE_ON_ERROR:
 # each process of a test would compile the package anew, and each of pytest all tests
 unexport PYTHONDONTWRITEBYTECODE
@@ -12,6 +12,7 @@ DEMO_ARGS ?=
 MISSION_ARGS ?=
 FAULTS_ARGS ?=
 MUTANTS_ARGS ?=
+RELEASE_ARGS ?=
 SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
 PROCESSES ?= auto
@@ -78,6 +79,9 @@ bench-quick: .venv/bench ## the same on PostgreSQL in under five minutes: small,
 
 extension: .venv/installed ## the extension of PostgreSQL and its archive for PGXN, in dist/
 	@.venv/bin/python -m tools.extension
+
+release: .venv/installed ## checks the tree and builds what is published, in dist/; RELEASE_ARGS="--dry-run", --prepare, --tag
+	@.venv/bin/python -m tools.release $(RELEASE_ARGS)
 
 docs: .venv/docs ## the documentation as a site, site/index.html; a link that leads nowhere is an error
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import email.utils
 import itertools
-import json
 import re
 import sys
 import zipfile
@@ -54,11 +53,7 @@ Texts = dict[str, str]
 def versions() -> dict[str, str]:
     """Return the revision of each release and of the present version, the oldest first."""
     [head] = ScriptDirectory(str(frozen.MIGRATIONS)).get_heads()
-    file = frozen.MIGRATIONS / "frozen" / "releases.json"
-    released: dict[str, dict[str, Any]] = (
-        json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    )
-    return {**{number: one["revision"] for number, one in released.items()}, surface.version(): head}
+    return {**{number: one["revision"] for number, one in freeze.released().items()}, surface.version(): head}
 
 
 def revisions(after: str | None, to: str) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
+
+from tools import release
 
 ROOT = Path(__file__).parents[2]
 EPOCH = "1700000000"
@@ -48,12 +48,7 @@ def build(source: Path, to: Path, *targets: str) -> list[Path]:
         to: where they are put.
         *targets: wheel, sdist.
     """
-    kinds = [option for target in targets for option in ("--target", target)]
-    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(to), *kinds]
-    environment = os.environ | {"SOURCE_DATE_EPOCH": EPOCH}
-    done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return [next(to.glob("*.whl" if target == "wheel" else "*.tar.gz")) for target in targets]
+    return release.build(source, to, *targets, epoch=EPOCH)
 
 
 def of_wheel(path: Path) -> dict[str, bytes]:
