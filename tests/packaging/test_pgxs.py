@@ -74,9 +74,17 @@ def test_the_archive_is_installed_by_pgxs(programs: Path, tmp_path: Path):
     archive = extension.archive(tmp_path, extension.versions())
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(tmp_path)
+    source = archive.with_suffix("")
     command = ["make", "install", f"PG_CONFIG={programs / 'pg_config'}"]
-    done = subprocess.run(command, cwd=archive.with_suffix(""), capture_output=True, text=True)
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    # as Debian's tools do it: from another folder, into another root
+    (source / "elsewhere").mkdir()
+    command += ["-f", f"{source}/Makefile", f"VPATH={source}", f"DESTDIR={tmp_path / 'root'}"]
+    done = subprocess.run(command, cwd=source / "elsewhere", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    placed = {path.name for path in (tmp_path / "root").rglob("*") if path.is_file()}
+    assert {path.name for path in (source / "sql").iterdir()} | {"pyqueue_sql.control"} <= placed
     with in_memory():
         server = start_server(bin_dir=programs, settings=SETTINGS)
     with server:
