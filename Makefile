@@ -1,7 +1,7 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-pythons test-versions bench bench-quick docs lint clean
+.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick extension release docs lint clean
 .DELETE_ON_ERROR:
 # each process of a test would compile the package anew, and each of pytest all tests
 unexport PYTHONDONTWRITEBYTECODE
@@ -12,6 +12,7 @@ DEMO_ARGS ?=
 MISSION_ARGS ?=
 FAULTS_ARGS ?=
 MUTANTS_ARGS ?=
+RELEASE_ARGS ?=
 SPARK_DEMO_ARGS ?=
 TEST_ARGS ?=
 PROCESSES ?= auto
@@ -64,6 +65,9 @@ mission: .venv/installed ## the rows of docs/mission.md and the servers on which
 mutants: .venv/installed ## small wrong changes, and whether the tests see them; MUTANTS_ARGS="--of worker --seed 1 --count 20"
 	@.venv/bin/python -m tests.mutants $(MUTANTS_ARGS)
 
+test-packaging: .venv/linters ## the wheel alone, on the oldest and newest Python with the oldest and newest dependencies
+	@.venv/bin/python -m tests.packaging
+
 test-versions: .venv/installed ## scenarios and SQL on PostgreSQL 14 to 17, from npm, wheels or the system; VERSIONS="14 mariadb-11.8"
 	@.venv/bin/python -m tests.versions $(VERSIONS)
 
@@ -72,6 +76,12 @@ bench: .venv/bench ## what it costs, beside its peers, on every server there is;
 
 bench-quick: .venv/bench ## the same on PostgreSQL in under five minutes: small, and once each; BENCH_ARGS="--server mysql"
 	@.venv/bin/python -m bench --quick $(BENCH_ARGS)
+
+extension: .venv/installed ## the extension of PostgreSQL and its archive for PGXN, in dist/
+	@.venv/bin/python -m tools.extension
+
+release: .venv/installed ## checks the tree and builds what is published, in dist/; RELEASE_ARGS="--dry-run", --prepare, --tag
+	@.venv/bin/python -m tools.release $(RELEASE_ARGS)
 
 docs: .venv/docs ## the documentation as a site, site/index.html; a link that leads nowhere is an error
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet

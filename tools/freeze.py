@@ -8,6 +8,8 @@ are the changes of the tables, written by hand. On MariaDB and MySQL `optional` 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -25,6 +27,8 @@ from tools.index import index
 
 INDEX = LIVE / "README.md"
 FROZEN = MIGRATIONS / "frozen"
+RELEASES = FROZEN / "releases.json"
+"""The revision of each release, and the checksums of what is frozen of it."""
 HEADER = "-- frozen from sql/{} by tools.freeze; never edited\n"
 INCLUDE = re.compile(r"^\\ir\s+(\S+)\s*$", re.MULTILINE)
 ROLE = re.compile(r"\bcreate role (\w+)")
@@ -182,6 +186,31 @@ def differing(live: Path, frozen: Path) -> list[str]:
     return [name for name, text in names.items() if (frozen / name).read_text(encoding="utf-8") != text]
 
 
+def released() -> dict[str, dict[str, Any]]:
+    """Return what was noted of each release, the oldest first: its revision and checksums."""
+    return json.loads(RELEASES.read_text(encoding="utf-8")) if RELEASES.exists() else {}
+
+
+def sums(revision: str) -> dict[str, str]:
+    """Return the checksum of each frozen file of a revision, by its name with its dialect.
+
+    Args:
+        revision: the revision's id.
+    """
+    files = sorted(FROZEN.glob(f"*/{revision}.*.sql"))
+    return {f"{one.parent.name}/{one.name}": hashlib.sha256(one.read_bytes()).hexdigest() for one in files}
+
+
+def altered() -> list[str]:
+    """Return the frozen files that aren't any more what was released."""
+    return [
+        name
+        for release in released().values()
+        for name, found in release["sha256"].items()
+        if sums(release["revision"]).get(name) != found
+    ]
+
+
 def write(revision: str) -> None:
     """Freeze what is live for a revision, and write the index and the first lines of routines.
 
@@ -190,8 +219,11 @@ def write(revision: str) -> None:
 
     Raises:
         alembic.util.CommandError: there is no such revision.
+        ValueError: it is part of a release.
     """
     ScriptDirectory(str(MIGRATIONS)).get_revision(revision)
+    if any(one["revision"] == revision for one in released().values()):
+        raise ValueError(f"{revision} is released: a change is a new revision")
     for path in headers.files():
         path.write_text(headers.with_header(path), encoding="utf-8")
     for dialect in DIALECTS:

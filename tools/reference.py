@@ -96,7 +96,8 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _comment(path: Path) -> comments.Comment:
+def comment(path: Path) -> comments.Comment:
+    """Return what a file says of the object that it creates."""
     if path.is_relative_to(MYSQL):
         [said] = [one.comment for part in split(read(path)) if (one := parse_routine(part.removesuffix(";")))]
     else:
@@ -105,7 +106,7 @@ def _comment(path: Path) -> comments.Comment:
     return comments.parse(said)
 
 
-def _postgresql(path: Path) -> tuple[str, str]:
+def called(path: Path) -> tuple[str, str]:
     """Return how a function is called, and what its rows have."""
     found = SIGNATURE.search(path.read_text(encoding="utf-8"))
     assert found, path
@@ -159,11 +160,11 @@ def routine(name: str, files: dict[str, Path], roles: list[str]) -> str:
         files: by dialect.
         roles: who may call it.
     """
-    said = _comment(next(iter(files.values())))
+    said = comment(next(iter(files.values())))
     columns = ""
     text = f"### {name}\n\n{words(said.purpose)}\n\n```text\n"
     if "postgresql" in files:
-        head, columns = _postgresql(files["postgresql"])
+        head, columns = called(files["postgresql"])
         text += f"-- PostgreSQL\n{head}\n"
     for dialect, title in (("mysql", "MariaDB, MySQL"), ("short", "short form, see below")):
         if dialect in files:
@@ -179,7 +180,7 @@ def routine(name: str, files: dict[str, Path], roles: list[str]) -> str:
             text += f"\n**{part}.** {_capital(words(said.parts[part]))}\n"
             if part == "Result" and columns:
                 text += f"\n**Columns.** {', '.join(f'`{one}`' for one in TOP_COMMA.split(columns))}\n"
-    if "mysql" in files and (why := _comment(files["mysql"]).parts.get("differs")):
+    if "mysql" in files and (why := comment(files["mysql"]).parts.get("differs")):
         text += f"\n**On MariaDB and MySQL.** {_capital(words(why))}\n"
     if "short" in files:
         text += f"\n**Short form.** {SHORT}\n"
@@ -221,7 +222,7 @@ def views() -> str:
     who = rights()
     text = VIEWS_HEAD
     for path in house.files(POSTGRESQL, "view"):
-        said = _comment(path)
+        said = comment(path)
         text += f"\n## {house.name(path)}\n\n{words(said.purpose)}\n\n{_table(said.options, 'column')}"
         text += f"\n**Roles.** {', '.join(f'`{one}`' for one in who[house.name(path)])}\n"
     for name in TABLES:
@@ -230,7 +231,7 @@ def views() -> str:
             comments.Option(column, said.replace("''", "'"))
             for _, column, said in COLUMN.findall(path.read_text(encoding="utf-8"))
         ]
-        purpose = _comment(path).purpose.removesuffix(" (pyqueue_sql)")
+        purpose = comment(path).purpose.removesuffix(" (pyqueue_sql)")
         text += f"\n## {name}\n\n{words(purpose)}\n\n{_table(columns, 'column')}"
         if name in who:
             text += f"\n**Roles.** {', '.join(f'`{one}`' for one in who[name])}\n"

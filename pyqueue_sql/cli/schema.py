@@ -1,4 +1,4 @@
-"""Commands for the schema: upgrade, downgrade, current."""
+"""Commands for the schema: upgrade, downgrade, current, sql."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ dialect_option = click.option(
 optional_option = click.option(
     "--optional",
     is_flag=True,
-    help="With --sql, for MariaDB and MySQL: print also what some servers refuse, functions and a trigger.",
+    help="For MariaDB and MySQL, printed: also what some servers refuse, functions and a trigger.",
 )
+MARIADB = "mariadb"
 HINT = """\
 The queue is installed. If this database belongs to an application whose Alembic generates migrations
 (alembic revision --autogenerate), one line in its env.py keeps the queue out of them:
@@ -138,4 +139,27 @@ def current(url: str, schema: str | None) -> None:
         nothing()
 
 
-COMMANDS = (upgrade, downgrade, current)
+@click.command()
+@click.option(
+    "--dialect", type=click.Choice((*DIALECTS, MARIADB)), required=True, help="The server that it is for."
+)
+@schema_option
+@optional_option
+def sql(dialect: str, schema: str | None, optional: bool) -> None:
+    """Print what installs the queue, as one text for psql, mariadb or mysql.
+
+    `pyqueue upgrade` goes on from there.
+
+    \b
+      pyqueue sql --dialect postgresql | psql -v ON_ERROR_STOP=1 app
+      pyqueue sql --dialect postgresql --schema queue > queue.sql
+      pyqueue sql --dialect mariadb | mariadb app
+      pyqueue sql --dialect mysql --optional | mysql app
+    """
+    from pyqueue_sql.schema import migrate
+
+    kind = DIALECTS[1] if dialect == MARIADB else dialect
+    migrate.upgrade(None, schema=schema, sql=True, dialect=kind, optional=optional)
+
+
+COMMANDS = (upgrade, downgrade, current, sql)

@@ -19,6 +19,7 @@ FUNCTIONS = Check(
     " the next reserve or tick",
 )
 UPGRADE = "pyqueue upgrade"
+OF_AN_EXTENSION = "alter extension pyqueue_sql update"
 
 
 def installation(url: str, schema: str | None) -> Iterable[Finding]:
@@ -29,7 +30,8 @@ def installation(url: str, schema: str | None) -> Iterable[Finding]:
             "no queue is installed here by pyqueue upgrade", f"{UPGRADE}, or say --schema"
         )
     elif there != newest:
-        yield INSTALLATION.warning(f"revision {there}; this version of pyqueue has {newest}", UPGRADE)
+        how = OF_AN_EXTENSION if migrate.extension(url, schema=schema) else UPGRADE
+        yield INSTALLATION.warning(f"revision {there}; this version of pyqueue has {newest}", how)
     else:
         yield INSTALLATION.ok(f"revision {there}, the newest")
 
@@ -42,7 +44,11 @@ def routines(url: str, schema: str | None) -> Iterable[Finding]:
         yield ROUTINES.unknown(str(error), "run the doctor as the owner of the queue")
         return
     if found:
-        yield ROUTINES.error(listed(found), f"{UPGRADE} makes all of them again; no message is touched")
+        if migrate.extension(url, schema=schema):
+            how = "load them again from the script of the extension, as its owner"
+        else:
+            how = f"{UPGRADE} makes all of them again; no message is touched"
+        yield ROUTINES.error(listed(found), how)
     else:
         yield ROUTINES.ok("all as the revision has them")
 

@@ -137,6 +137,14 @@ def current(url: str, *, schema: str | None = None) -> str | None:
     return _server(url).revision(url, schema, VERSION_TABLE)
 
 
+def extension(url: str, *, schema: str | None = None) -> str | None:
+    """Return the extension of PostgreSQL that the queue belongs to, or None; arguments as of `upgrade`."""
+    if is_mysql(url):
+        return None
+    with migrate_postgresql.reading(url, schema) as connection:
+        return migrate_postgresql.extension_of(connection)
+
+
 def newest() -> str:
     """Return the newest revision that this version of the package knows."""
     [head] = ScriptDirectory(str(frozen.MIGRATIONS)).get_heads()

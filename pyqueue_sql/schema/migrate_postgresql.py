@@ -17,10 +17,19 @@ from sqlalchemy.pool import NullPool
 
 from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.errors import MigrationError
-from pyqueue_sql.schema.reload_postgresql import differing, settle
+from pyqueue_sql.schema.reload_postgresql import OF_AN_EXTENSION, differing, extension_of, settle
 from pyqueue_sql.schema.revision import quote
 
-__all__ = ["DIALECT", "differing", "let_calls_end", "reading", "revision", "settle", "transaction"]
+__all__ = [
+    "DIALECT",
+    "differing",
+    "extension_of",
+    "let_calls_end",
+    "reading",
+    "revision",
+    "settle",
+    "transaction",
+]
 
 DIALECT = "postgresql"
 OLDEST_SERVER = 140000
@@ -77,13 +86,16 @@ def transaction(
         step: takes the connection, and the revision that is there once it is our turn.
 
     Raises:
-        MigrationError: not on this server, or not in that schema, where others may create, say.
+        MigrationError: not on this server, or not in that schema, where others may create, say, or which
+            belongs to the extension.
         psycopg.Error: what the server says.
     """
     for tries_left in reversed(range(TRIES)):
         try:
             with _transaction(url) as connection:
                 _prepare(connection, schema)
+                if extension_of(connection):
+                    raise MigrationError(OF_AN_EXTENSION)
                 step(connection, _revision(connection, table))
                 _refuse_intruders(connection)
             return

@@ -102,6 +102,17 @@ select c.relname from pg_catalog.pg_class c where c.relnamespace = :here and c.r
 BODY = re.compile(r"(?s)\$\$(.*)\$\$")
 REST = "something of views, triggers, rights, roles or comments, or a setting of a function"
 
+MEMBER = """
+select e.extname::text from pg_catalog.pg_depend d join pg_catalog.pg_extension e on e.oid = d.refobjid
+where d.classid = 'pg_catalog.pg_class'::regclass and d.refclassid = 'pg_catalog.pg_extension'::regclass
+and d.deptype = 'e' and d.objid = pg_catalog.to_regclass(
+    pg_catalog.quote_ident(pg_catalog.current_schema()) || '.delayed_queue')
+"""
+OF_AN_EXTENSION = (
+    "the queue in this schema belongs to the extension pyqueue_sql, so its upgrade is: "
+    "alter extension pyqueue_sql update"
+)
+
 State = dict[str, tuple[str | None, str | None, str | None]]
 
 
@@ -119,6 +130,15 @@ def settle(connection: Connection, release: Release, table: str, *, loaded: bool
     """
     found = _rebuild(connection, release, table, loaded)
     return found + list(connection.scalar(sqlalchemy.text("select _queue_mend_sequences()")) or ())
+
+
+def extension_of(connection: Connection) -> str | None:
+    """Return the extension that the queue in the current schema belongs to, None where it isn't one's.
+
+    Args:
+        connection: of an owner, of ours or an application's migrations.
+    """
+    return connection.scalar(sqlalchemy.text(MEMBER))
 
 
 def differing(connection: Connection, release: Release, table: str) -> list[str]:

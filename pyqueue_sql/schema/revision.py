@@ -137,6 +137,8 @@ def _is_done(context: MigrationContext, revision: str, parts: tuple[str, ...]) -
         return False
     scripts = ScriptDirectory(str(frozen.MIGRATIONS)).iterate_revisions(kept, "base")
     if parts != ("down",) and revision not in {script.revision for script in scripts}:
+        if dialect_of(context) == "postgresql" and reload_postgresql.extension_of(context.connection):
+            raise MigrationError(reload_postgresql.OF_AN_EXTENSION)
         raise MigrationError(
             f"the queue here is of revision {kept} and looked after by pyqueue upgrade "
             f"(table {VERSION_TABLE}): run that before {revision}"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pyqueue_sql.schema.frozen import MIGRATIONS
+from pyqueue_sql.schema import frozen, migrate
 from pyqueue_sql.testing.clock_postgresql import START_US
 
 if TYPE_CHECKING:
     import pymysql
 
 TABLE = "test_clock"
-SQL = MIGRATIONS.parent / "sql" / "mysql"
 REAL_TIME = "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))"
 """What views have in place of queue_now, which they can't call."""
+VIEW = re.compile(r"(?m)^create (?:or replace )?view ")
 
 # outside of transactions, as the time is: a row of MyISAM has no versions
 MAKE = (
@@ -37,9 +37,9 @@ def replace_clock(connection: pymysql.Connection[Any], database: str) -> None:
         database: the name of one with the queue in it.
     """
     connection.select_db(database)  # pyright: ignore[reportUnknownMemberType]
-    views = [path.read_text(encoding="utf-8") for path in sorted(SQL.glob("*/*.view.sql"))]
-    assert any(REAL_TIME in text for text in views), "no view has the time in the form that is replaced"
-    moved = [re.sub(r"(?m)^--.*\n", "", text).strip().rstrip(";") for text in views if REAL_TIME in text]
+    texts = frozen.statements(migrate.newest(), "routines", "mysql")
+    moved = [text for text in texts if VIEW.search(text) and REAL_TIME in text]
+    assert moved, "no view has the time in the form that is replaced"
     with connection.cursor() as cursor:
         for text in (*MAKE, *moved):
             cursor.execute(text.replace(REAL_TIME, f"(select c.now from {TABLE} c)"))

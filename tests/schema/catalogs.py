@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from alembic.script import ScriptDirectory
+from psycopg import sql
 
 from pyqueue_sql.calls import connect as connecting
 from pyqueue_sql.schema import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CATALOGS = """
 select c.relkind::text, n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -73,3 +78,25 @@ def printed(what: Any, **options: Any) -> str:
     output = io.StringIO()
     what(None, sql=True, output=output, **options)
     return output.getvalue()
+
+
+@contextlib.contextmanager
+def empty_database(url: str, name: str, template: str = "template0") -> Iterator[str]:
+    """Give the URL of a database of PostgreSQL with nothing in it, dropped afterwards.
+
+    Args:
+        url: of one of its superuser's.
+        name: of the new one.
+        template: what it is a copy of.
+    """
+    with connect(url) as connection:
+        create = sql.SQL("create database {} template {}")
+        connection.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
+    there = f"{url.rpartition('/')[0]}/{name}"
+    with connect(there) as connection:
+        connection.execute("revoke create on schema public from public")  # as it is from PostgreSQL 15 on
+    try:
+        yield there
+    finally:
+        with connect(url) as connection:
+            connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from pyqueue_sql.schema import frozen
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema import next_release
-from tests.schema.catalogs import connect
+from tests.schema.catalogs import empty_database
 from tests.schema.storage import Session
 
 if TYPE_CHECKING:
@@ -32,15 +31,8 @@ def session(conn: psycopg.Connection[Any], clock: Clock) -> Session:
 @pytest.fixture
 def empty_url(database_url: str) -> Iterator[str]:
     """A database without the queue."""
-    name = f"{conninfo_to_dict(database_url)['dbname']}_empty"
-    with connect(database_url) as connection:
-        connection.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
-    url = f"{database_url.rpartition('/')[0]}/{name}"
-    with connect(url) as connection:
-        connection.execute("revoke create on schema public from public")  # as it is from PostgreSQL 15 on
-    yield url
-    with connect(database_url) as connection:
-        connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+    with empty_database(database_url, f"{conninfo_to_dict(database_url)['dbname']}_empty") as url:
+        yield url
 
 
 @pytest.fixture

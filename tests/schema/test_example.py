@@ -34,8 +34,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = tmp_path_factory.mktemp("site")
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "pyqueue_sql", site / "pyqueue_sql", ignore=ignore)
-    for name in ("migrations", "sql"):
-        shutil.copytree(ROOT / name, site / "pyqueue_sql" / name, ignore=ignore)
+    shutil.copytree(ROOT / "migrations", site / "pyqueue_sql" / "migrations", ignore=ignore)
     return site
 
 

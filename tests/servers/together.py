@@ -13,6 +13,8 @@ from xdist.scheduler import LoadGroupScheduling
 GROUPS = (
     re.compile(r"^tests/(spark)/"),
     re.compile(r"^tests/faults/test_(galera)\.py::"),
+    re.compile(r"^tests/packaging/test_(contents)\.py::"),
+    re.compile(r"^tests/schema/test_(extension)\.py::"),
     re.compile(r"^tests/schema/test_plans\.py::.*\[(\d+)-\w+-known"),
 )
 """What they have in common is in the parentheses."""

@@ -33,7 +33,20 @@ from tests.conformance.harness import Harness
 __all__ = ["harness"]
 
 COMMANDS = {
-    *("upgrade", "downgrade", "current", "demo", "push", "reserve", "ack", "nack", "move", "peek", "remove"),
+    *(
+        "upgrade",
+        "downgrade",
+        "current",
+        "sql",
+        "demo",
+        "push",
+        "reserve",
+        "ack",
+        "nack",
+        "move",
+        "peek",
+        "remove",
+    ),
     *("get", "next", "pop", "extend", "history", "purge", "pipeline", "wait", "worker", "workers", "reap"),
     *("define", "drop", "pause", "resume", "drain", "stats", "redrive", "replay", "prune"),
     *("publish", "subscribe", "unsubscribe", "subscriptions", "schedule", "unschedule", "schedules", "tick"),

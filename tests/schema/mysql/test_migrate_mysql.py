@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from tests.sample import TIMES
 from tests.schema import next_release
 from tests.schema.catalogs import HEAD
 from tests.schema.mysql.catalogs import Catalog, Killer, catalog, open_connection, rows, run
+from tests.schema.programs import mariadb
 from tests.servers.databases import SESSIONS
 from tools import freeze_mysql
 
@@ -185,23 +185,12 @@ def test_a_fresh_install_by_the_manifests_is_the_same(innodb_url: str, fresh: Ca
     assert found == expected
 
 
+@pytest.mark.long
 def test_the_client_of_the_server_reads_what_is_printed(innodb_url: str):
-    client = shutil.which("mariadb") or shutil.which("mysql")
-    if client is None:
-        pytest.skip("no client on PATH")
-    url = sqlalchemy.make_url(innodb_url)
-    command = [
-        client,
-        "-h",
-        url.host or "",
-        "-P",
-        str(url.port),
-        "-u",
-        url.username or "",
-        url.database or "",
-    ]
+    command, environment = mariadb(innodb_url)
     done = subprocess.run(
-        [*command, f"--password={url.password or ''}", "--skip-ssl"],
+        command,
+        env={**os.environ, **environment},
         input=printed(migrate.upgrade),
         capture_output=True,
         text=True,
@@ -211,12 +200,12 @@ def test_the_client_of_the_server_reads_what_is_printed(innodb_url: str):
     there = catalog(innodb_url)
     migrate.downgrade(innodb_url)
     migrate.upgrade(innodb_url)
-    assert {name: _bare(text) for name, text in catalog(innodb_url).items()} == {
-        name: _bare(text) for name, text in there.items()
+    assert {name: bare(text) for name, text in catalog(innodb_url).items()} == {
+        name: bare(text) for name, text in there.items()
     }
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """Return the text without comments, which the client may leave out of what it sends."""
     return " ".join(freeze_mysql.re.sub(r"--\s[^\n]*", "", text).split())
 

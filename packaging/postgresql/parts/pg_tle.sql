@@ -1,0 +1,3 @@
+-- pyqueue_sql @VERSION@ for pg_tle: run it as a member of pgtle_admin, then create extension pyqueue_sql schema …
+select pgtle.install_extension('pyqueue_sql', '@VERSION@', '@COMMENT@', $_tle_$
+@SCRIPT@$_tle_$);

@@ -1,0 +1,36 @@
+"""`pyqueue sql` prints what psql takes as it is: the same schema as an upgrade makes."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from pyqueue_sql import cli
+from pyqueue_sql.schema import migrate
+from tests.schema.catalogs import DEFINITIONS, HEAD, rows
+from tests.schema.programs import feed
+
+
+def printed(*options: str) -> str:
+    """Return what the command prints."""
+    done = CliRunner().invoke(cli.main, ["sql", *options])
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("schema", [None, "queue"])
+def test_psql_takes_what_is_printed(empty_url: str, schema: str | None):
+    feed(empty_url, printed("--dialect", "postgresql", *(("--schema", schema) if schema else ())))
+    found = rows(empty_url, DEFINITIONS, schema)
+    assert migrate.current(empty_url, schema=schema) == HEAD
+    assert migrate.differing(empty_url, schema=schema) == []
+    migrate.downgrade(empty_url, schema=schema)
+    migrate.upgrade(empty_url, schema=schema)
+    assert found == rows(empty_url, DEFINITIONS, schema)
+    assert len(found) > 50
+
+
+def test_the_dialect_has_to_be_said():
+    done = CliRunner().invoke(cli.main, ["sql"])
+    assert done.exit_code == 2
+    assert "--dialect" in done.stderr
