@@ -1,7 +1,7 @@
 # Needs make and a Python 3.11 or later, nothing else: the rest is installed below .venv, pinned.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick extension release docs lint clean
+.PHONY: help audit demo spark-demo test test-long test-all test-rest faults faults-long mission mutants test-packaging test-pythons test-versions bench bench-quick extension release docs lint clean
 .DELETE_ON_ERROR:
 # each process of a test would compile the package anew, and each of pytest all tests
 unexport PYTHONDONTWRITEBYTECODE
@@ -99,6 +99,9 @@ lint: .venv/linters ## formatting, lint and types of the Python, of the migratio
 	@.venv/bin/kubernetes-validate --strict --quiet packaging/kubernetes/*.yaml
 	@set -- migrations/frozen/postgresql/*.up.sql; test ! -e "$$1" || .venv/bin/squawk "$$@"
 
+audit: .venv/audit ## dist/sbom.json, what the project is made of, and what of it is known to be unsafe
+	@.venv/bin/python -m tools.audit
+
 clean: ## remove what was installed and cached
 	rm -rf .venv dist site .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -120,6 +123,10 @@ clean: ## remove what was installed and cached
 
 .venv/linters: .venv/installed
 	@PYTHON="$(PYTHON)" requirements/make-venv.sh lint
+	@touch $@
+
+.venv/audit: .venv/installed
+	@PYTHON="$(PYTHON)" requirements/make-venv.sh audit
 	@touch $@
 
 .venv/docs: .venv/demo

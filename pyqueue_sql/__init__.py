@@ -13,6 +13,7 @@ from pyqueue_sql.errors import (
     MigrationError,
     QueueError,
     Refused,
+    Restricted,
 )
 from pyqueue_sql.models import (
     Ended,
@@ -69,6 +70,7 @@ __all__ = [
     "Redriven",
     "Refused",
     "Reserved",
+    "Restricted",
     "Schedule",
     "Scheduled",
     "Semaphore",

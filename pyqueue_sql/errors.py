@@ -65,11 +65,18 @@ class Lost(QueueError):
     errno = 31006
 
 
+class Restricted(QueueError):
+    """The kind is for other roles: see the option `roles` of `define`."""
+
+    sqlstate = "PQ007"
+    errno = 31007
+
+
 class MigrationError(QueueError):
     """The schema can't be installed or changed here."""
 
 
-_CAUSES = (InvalidParameter, InvalidOption, InvalidPayload, Refused, InvalidReceipt, Lost)
+_CAUSES = (InvalidParameter, InvalidOption, InvalidPayload, Refused, InvalidReceipt, Lost, Restricted)
 _BY_SQLSTATE: dict[str, type[QueueError]] = {
     **{cause.sqlstate: cause for cause in _CAUSES},
     # raised by the server while it reads an argument, before the routine has it

@@ -173,6 +173,8 @@ class Kind:
     """Whether `where` of `reserve` has an index."""
     log_seconds: float
     """How long the log that `read` reads keeps what came in and ended; 0: not at all."""
+    roles: Sequence[str] | None
+    """Who may use it: roles, on MariaDB and MySQL accounts; None: all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,8 @@ _KIND = columns(
     "p_kind, timeout_seconds number, max_attempts, backoff_seconds number, backoff_factor number,"
     " backoff_max_seconds number, jitter number, dead_letter_kind, paused boolean,"
     " dedup_seconds number, history_seconds number, payload_shape json, draining boolean,"
-    " expires_seconds number, max_reserved, rate_per_second number, filter_index boolean, log_seconds number"
+    " expires_seconds number, max_reserved, rate_per_second number, filter_index boolean, log_seconds number,"
+    " roles json"
 )
 _STATS = columns(
     "p_kind, paused boolean, ready count, scheduled count, reserved count, expired count, waiting count,"

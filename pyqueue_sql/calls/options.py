@@ -176,6 +176,8 @@ class DefineOptions(TypedDict, total=False):
     """An index for `where` of `reserve`, so that messages that are seldom asked for needn't be looked for."""
     log_seconds: float | None
     """For how long the log that `read` reads keeps what came in and ended; 0: not at all."""
+    roles: Sequence[str] | None
+    """Who may use it: roles, on MariaDB and MySQL names of accounts; None: all."""
 
 
 class ScheduleOptions(TypedDict, total=False):

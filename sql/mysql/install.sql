@@ -321,6 +321,7 @@ source workers/queue_reap.sql
 source workers/_queue_several_nodes.sql
 
 -- settings
+source settings/_queue_check_roles.sql
 source settings/_queue_check_shape.sql
 source settings/_queue_defaults.sql
 source settings/_queue_set_paused.sql

@@ -62,6 +62,7 @@ revoke all on function
     _queue_check_nack(jsonb),
     _queue_check_options(jsonb, text[], text),
     _queue_check_payload(jsonb, text),
+    _queue_check_roles(text[]),
     _queue_check_seconds(double precision),
     _queue_check_shape(jsonb),
     _queue_check_topic(text, text),
@@ -299,8 +300,7 @@ begin
             queue_move_many(jsonb, jsonb),
             queue_wait(jsonb, double precision),
             queue_listen(jsonb),
-            queue_heartbeat(text, jsonb),
-            queue_reap()
+            queue_heartbeat(text, jsonb)
             to queue_consumer;
         grant execute on function queue_stage_begin(text, jsonb), queue_stage_publish(jsonb, jsonb),
             queue_stage_abort(text)
@@ -331,7 +331,7 @@ begin
         grant execute on function _queue_is_alive(integer, integer, bigint, bigint),
             _queue_state(bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
-        grant execute on function queue_tick(), queue_prune(bigint) to queue_consumer, queue_operator;
+        grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;
         grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint),
             queue_read_end(text)
             to queue_consumer, queue_operator;

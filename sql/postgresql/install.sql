@@ -291,6 +291,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir workers/queue_reap.sql
 
 -- settings
+\ir settings/_queue_check_roles.sql
 \ir settings/_queue_check_shape.sql
 \ir settings/_queue_defaults.sql
 \ir settings/_queue_settings.sql

@@ -8,6 +8,8 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tests.concurrency import worker
@@ -19,7 +21,6 @@ from tests.sample import chance_of
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.context import ForkServerProcess
-    from pathlib import Path
 
 
 RATE = 800
@@ -111,6 +112,21 @@ class Crew:
         self._crew[place] = self._start()
         return 1
 
+    def replace_dead(self) -> int:
+        """Start another process for each that has died by itself; returns how many had."""
+        dead = [place for place, process in enumerate(self._crew) if not process.is_alive()]
+        for place in dead:
+            self._crew[place] = self._start()
+        return len(dead)
+
+    def memory(self) -> int:
+        """Return how many bytes of memory the processes have together, without what they share."""
+        pages = 0
+        for process in self._crew:
+            _, resident, shared, *_rest = Path(f"/proc/{process.pid}/statm").read_text().split()
+            pages += int(resident) - int(shared)
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
     def stop_some(self, count: int = 4) -> int:
         """Let processes stand still until what they hold has gone to others, and then go on."""
         numbers = [process.pid for process in self.chance.sample(self._crew, count)]
@@ -160,6 +176,7 @@ def run(
     rate: int = RATE,
     through: str | None = None,
     meets: bool = True,
+    prepared: bool = True,
 ) -> Outcome:
     """Let a crew work through so many messages while it is struck, and check the history.
 
@@ -174,6 +191,7 @@ def run(
         rate: how many messages are pushed a second.
         through: the URL by which the processes reach the database; None: `url`.
         meets: as of Crew.run_until.
+        prepared: whether the processes prepare statements, where their driver does.
     """
     harness = open_harness(url)
     for kind in ("in", "out"):
@@ -183,11 +201,17 @@ def run(
         # half of them commits late, below places in line that others have passed
         pushed = [
             producers.submit(
-                produce, through or url, folder / f"producer{late:d}.jsonl", messages // 2, rate // 2, late
+                produce,
+                through or url,
+                folder / f"producer{late:d}.jsonl",
+                messages // 2,
+                rate // 2,
+                late,
+                prepared,
             )
             for late in (False, True)
         ]
-        faults = Crew(through or url, folder, seed).run_until(
+        faults = Crew(through or url, folder, seed, partial(worker.work, prepared=prepared)).run_until(
             lambda: all(future.done() for future in pushed), strike, pause, least=least, meets=meets
         )
         created = sum(future.result() for future in pushed)
@@ -197,7 +221,7 @@ def run(
     return Outcome(faults, len(calls), unanswered, created, Checker(calls).check())
 
 
-def produce(url: str, path: Path, messages: int, rate: int, late: bool) -> int:
+def produce(url: str, path: Path, messages: int, rate: int, late: bool, prepared: bool = True) -> int:
     """Push messages, and return how many surely came to be.
 
     What has no answer isn't pushed again: it may be there.
@@ -208,8 +232,10 @@ def produce(url: str, path: Path, messages: int, rate: int, late: bool) -> int:
         messages: how many.
         rate: how many a second at the most.
         late: whether several are in a transaction that is committed late.
+        prepared: whether statements are prepared, where the driver does that.
     """
     harness, recorder, chance = open_harness(url), Recorder(path), chance_of(late)
+    harness.prepared = prepared
     size, tried, created, start = 50 if late else 20, 0, 0, time.monotonic()
     while tried < messages:
         try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +26,19 @@ NAME = "history"
 
 POPPED = 5
 """Messages that a pop takes at the most."""
+DEADLY = "deadly"
+"""What the key of a message begins with that kills who takes it."""
+EATEN_SECONDS = 2.0
+"""How long such a hold lasts; what is done takes no part of it."""
+STAGED = 20
+"""Messages of a stage."""
+MEMBERS = 2
+"""Of a group."""
 TRANSACTIONS = itertools.count(1)
 """Names for those of a process, which makes a new worker when a connection is lost."""
 
 
-def work(url: str, path: str, stop: str, seed: int) -> None:
+def work(url: str, path: str, stop: str, seed: int, prepared: bool = True) -> None:
     """Work on the kinds in and out until the file `stop` exists; connections that are cut are made anew.
 
     Args:
@@ -36,8 +46,10 @@ def work(url: str, path: str, stop: str, seed: int) -> None:
         path: where the history goes.
         stop: a file whose existence means: stop.
         seed: of the choices.
+        prepared: whether statements are prepared, where the driver does that.
     """
     harness, recorder, chance = open_harness(url), Recorder(Path(path)), chance_of(seed)
+    harness.prepared = prepared
     while not Path(stop).exists():
         try:
             worker = Worker(harness, recorder, chance)
@@ -74,6 +86,55 @@ def pop(url: str, path: str, stop: str, seed: int) -> None:  # noqa: ARG001
             "pop", lambda: queue.pop("in", POPPED), lambda found: [one.key for one in found]
         ):
             time.sleep(0.01)
+    harness.close()
+
+
+def eat(url: str, path: str, stop: str, seed: int) -> None:  # noqa: ARG001
+    """Take messages and ack them until the file `stop` exists, or one of them is deadly."""
+    harness, recorder = open_harness(url), Recorder(Path(path))
+    queue = harness.connect(name=NAME)
+    while not Path(stop).exists():
+        found = queue.reserve("work", None, 1, timeout_seconds=EATEN_SECONDS)
+        if not found:
+            time.sleep(0.02)
+        elif found[0].key.startswith(DEADLY):
+            os.kill(os.getpid(), signal.SIGKILL)
+        else:
+            recorder.record(
+                "ack",
+                lambda one=found[0]: queue.ack(one.receipt),
+                lambda answer, key=found[0].key: [key] if answer.outcome == "acked" else [],
+            )
+    harness.close()
+
+
+def stage_and_group(url: str, path: str, stop: str, seed: int) -> None:
+    """Stage and publish, and finish groups, until the file `stop` exists."""
+    harness, recorder = open_harness(url), Recorder(Path(path))
+    queue = harness.connect(name=NAME)
+    for number in itertools.count():
+        if Path(stop).exists():
+            break
+        name = f"{seed:06}{number:06}"
+        [(part, *_)] = queue.call("queue_stage_begin", name, None)
+        queue.land(
+            [
+                {"part": part, "p_kind": "staged", "p_key": f"{name}-{n}", "payload": "1"}
+                for n in range(STAGED)
+            ],
+            "queue_stage",
+        )
+        parts = f'[{{"part": {part}, "messages": {STAGED}}}]'
+        recorder.record(
+            "publish", lambda parts=parts: queue.call("queue_stage_publish", parts, None), lambda _: []
+        )
+        queue.group(name, "next", {}, members=MEMBERS)
+        queue.push_many(
+            "members", [{"key": f"{name}-{n}", "payload": n, "group": name} for n in range(MEMBERS)]
+        )
+        held = queue.reserve("members", None, 2 * MEMBERS, timeout_seconds=1)
+        receipts = [one.receipt for one in held]
+        recorder.record("ack", lambda receipts=receipts: queue.ack_many(receipts), lambda _: [])
     harness.close()
 
 

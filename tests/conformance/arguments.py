@@ -123,6 +123,7 @@ DEFINE = [
     "rate_per_second",
     "filter_index",
     "log_seconds",
+    "roles",
 ]
 RESERVE = ["timeout_seconds", "where"]
 SOURCE = ["source", "plan", "follows"]

@@ -163,6 +163,9 @@ class Harness(ABC):
     snapshot_levels: Sequence[str]
     """Isolation levels in which a transaction has one snapshot and doesn't lock what it reads."""
 
+    prepared = True
+    """Whether its sessions prepare statements, where their driver does: a pooler may not stand that."""
+
     def __init__(self, url: str) -> None:
         self.url = url
         self._sessions: list[Session] = []

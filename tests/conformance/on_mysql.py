@@ -25,7 +25,15 @@ LOST = {0, 1053, 1927, 2006, 2013, 4031}
 UNDONE = {1020, 1205, 1213}
 """Error numbers: changed since the snapshot, waited too long, deadlock."""
 
-SQLSTATES = {31001: "PQ001", 31002: "PQ002", 31003: "PQ003", 31004: "PQ004", 31005: "PQ005", 31006: "PQ006"}
+SQLSTATES = {
+    31001: "PQ001",
+    31002: "PQ002",
+    31003: "PQ003",
+    31004: "PQ004",
+    31005: "PQ005",
+    31006: "PQ006",
+    31007: "PQ007",
+}
 """Those of the queue, by the error numbers that say the same."""
 
 LOOK = f"""

@@ -93,9 +93,15 @@ class PostgresqlHarness(Harness):
             options="-c statement_timeout=20s",
         )
         connection.isolation_level = LEVELS[isolation]
+        if not self.prepared:
+            connection.prepare_threshold = None
         return PostgresqlSession(connection, autocommit)
 
     def is_lost(self, error: Exception) -> bool:
+        if isinstance(error, psycopg.InternalError) and "results from command" in f"{error}":
+            return (
+                True  # PgBouncer puts the end of the server's session before an answer, and psycopg sees that
+            )
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
 
     def terminate(self, session: Session) -> None:

@@ -44,7 +44,7 @@ SETTINGS = [
     *("p_kind", "timeout_seconds", "max_attempts", "backoff_seconds", "backoff_factor"),
     *("backoff_max_seconds", "jitter", "dead_letter_kind", "paused", "dedup_seconds", "history_seconds"),
     *("payload_shape", "draining", "expires_seconds", "semaphores", "max_reserved", "rate_per_second"),
-    *("filter_index", "log_seconds"),
+    *("filter_index", "log_seconds", "roles"),
 ]
 
 COLUMNS = {

@@ -29,10 +29,23 @@ class Watched:
     url: str
     queue: Queue[Any]
     """Its owner's."""
-    observer: str
-    operator: str
-    admin: str
-    """URLs of logins with the role `queue_observer`, `queue_operator`, `queue_admin`."""
+    logins: dict[str, str]
+    """URLs of logins by the one role that each has; `nobody` has none."""
+
+    @property
+    def observer(self) -> str:
+        """The URL of a login with the role `queue_observer`."""
+        return self.logins["queue_observer"]
+
+    @property
+    def operator(self) -> str:
+        """The URL of a login with the role `queue_operator`."""
+        return self.logins["queue_operator"]
+
+    @property
+    def admin(self) -> str:
+        """The URL of a login with the role `queue_admin`."""
+        return self.logins["queue_admin"]
 
     def execute(self, text: str) -> list[tuple[Any, ...]]:
         """Run a statement as the owner; returns the rows."""
@@ -76,9 +89,8 @@ def _watched(stack: contextlib.ExitStack, url: str, server_name: str) -> Watched
     if server_name != "postgresql":
         stack.callback(lambda: execute(queue, f"drop role {', '.join(ROLES)}"))
     _furnish(queue)
-    logins = [stack.enter_context(_login(url, queue, server_name, role)) for role in ROLES[2:]]
-    operator, observer, admin = logins
-    return Watched(url, queue, observer, operator, admin)
+    logins = {role: stack.enter_context(login(url, queue, server_name, role)) for role in (*ROLES, "nobody")}
+    return Watched(url, queue, logins)
 
 
 def _furnish(queue: Queue[Any]) -> None:
@@ -99,13 +111,24 @@ def _furnish(queue: Queue[Any]) -> None:
 
 
 @contextlib.contextmanager
-def _login(url: str, queue: Queue[Any], server_name: str, role: str) -> Iterator[str]:
-    name, password = f"seen_{secrets.token_hex(4)}", secrets.token_hex(8)
+def login(url: str, queue: Queue[Any], server_name: str, role: str, name: str | None = None) -> Iterator[str]:
+    """Make a login of one role, and give its URL.
+
+    Args:
+        url: of the owner.
+        queue: the owner's.
+        server_name: of which server.
+        role: what it is; `nobody`: nothing.
+        name: of the login; None: a new one.
+    """
+    name, password = name or f"seen_{secrets.token_hex(4)}", secrets.token_hex(8)
     parts = urlsplit(url)
     if server_name == "postgresql":
-        execute(queue, f"create role {name} login password '{password}' in role {role}")
+        member = "" if role == "nobody" else f"in role {role}"
+        execute(queue, f"create role {name} login password '{password}' {member}")
     else:
         execute(queue, f"create user {name} identified by '{password}'")
+    if server_name != "postgresql" and role != "nobody":
         execute(queue, f"grant {role} to {name}")
         whose = "for" if server_name == "mariadb" else "to"
         execute(queue, f"set default role {role} {whose} {name}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-import pymysql
 import pytest
 from textual.widgets import DataTable
 
@@ -16,45 +15,11 @@ from pyqueue_sql.overview import open_look
 from pyqueue_sql.overview.look import NotSeen
 from pyqueue_sql.top.app import Top
 from tests.doctor.logins import SECRET, Watched, execute
+from tests.doctor.rights import OBSERVED, OBSERVED_COLUMNS
 from tests.doctor.test_top import cells, table, text, until
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
-
-
-WHOLE = {
-    *("queue_count", "queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait"),
-    *(
-        "queue_stats",
-        "queue_workers",
-        "queue_subscriptions",
-        "queue_groups",
-        "queue_semaphores",
-        "queue_readers",
-    ),
-}
-"""What it reads with all columns: none of them is somebody's contents."""
-PARTS = {
-    "delayed_queue": "p_kind p_key entry priority scheduled_at scheduled_at_initially created_at reserved_at"
-    " attempts reserved_by ready_rank ready_at due_at max_attempts source_kind source_key member order_key",
-    "queue_kind": "p_kind paused draining dead_letter_kind",
-    "queue_worker": "worker kinds started_at heartbeat_at timeout_seconds session_lock session_id upkeep",
-    "queue_recurring": "name p_kind rule catch_up paused until_at next_at last_at",
-    "queue_group": "group_name then_kind then_key on_dead fail_kind expected closed created_at finished_at"
-    " failed",
-    "queue_group_member": "member group_name p_kind p_key entry done_at outcome",
-    "queue_messages": "p_kind p_key state priority scheduled_at scheduled_at_initially created_at reserved_at"
-    " attempts max_attempts reserved_by age source_kind source_key entry",
-    "queue_history": "p_kind p_key entry outcome to_kind priority scheduled_at_initially created_at"
-    " reserved_at finished_at attempts reserved_by",
-    "queue_schedules": "name p_kind rule catch_up paused until next_at last_at",
-}
-ROUTINES = {"queue_now", "queue_time", "queue_timestamp"}
-WRONG_NUMBER = 1318
-"""What MariaDB and MySQL say of arguments, after the question whether the routine may be called."""
-NOT_ALLOWED = 1370
-VIEWED = {"_queue_state", "_queue_is_alive"}
-"""What views call on PostgreSQL, whoever reads a view has to be allowed to call."""
 
 
 @pytest.fixture
@@ -63,57 +28,12 @@ def observer(watched: Watched) -> str:
     return watched.observer
 
 
-def columns(watched: Watched, server_name: str) -> set[tuple[str, str]]:
-    """All columns of what is in the schema, as its owner sees them."""
-    here = "current_schema()" if server_name == "postgresql" else "database()"
-    text_ = (
-        f"select c.table_name, c.column_name from information_schema.columns c where c.table_schema = {here}"
-    )
-    return {(str(name), str(column)) for name, column in watched.execute(text_)}
-
-
-def test_it_reads_these_columns_and_no_others(observer: str, watched: Watched, server_name: str) -> None:
-    there = {one for one in columns(watched, server_name) if one[0].startswith(("queue_", "delayed_queue"))}
-    allowed: set[tuple[str, str]] = set()
-    with open_look(observer) as look:
-        for name, column in there:
-            try:
-                # a name of the catalogue, which is the queue's own
-                look.rows(f"select {'q.' + column} from {name} q limit 0")
-            except NotSeen:
-                continue
-            allowed.add((name, column))
-    expected = {(name, column) for name, part in PARTS.items() for column in part.split()}
-    expected |= {one for one in there if one[0] in WHOLE}
-    assert allowed == expected & there
-    assert {name for name, _ in allowed} == WHOLE | set(PARTS)
-    assert ("delayed_queue", "secret") in there
-
-
-def test_it_calls_nothing_but_the_clock(observer: str, watched: Watched, server_name: str) -> None:
-    found: set[str] = set()
-    with open_connection(observer) as connection:
-        queue = Queue(connection)
-        if server_name == "postgresql":
-            text_ = "select p.proname from pg_proc p where p.pronamespace = current_schema()::regnamespace"
-            callable_ = "has_function_privilege(p.oid, 'execute')"
-            found |= {name for (name,) in execute(queue, f"{text_} and {callable_}")}
-        else:
-            text_ = "select r.routine_name, r.routine_type from information_schema.routines r"
-            for name, kind in watched.execute(f"{text_} where r.routine_schema = database()"):
-                with pytest.raises(pymysql.OperationalError) as caught:
-                    execute(queue, f"call {name}()" if kind == "PROCEDURE" else f"select {name}()")
-                found |= {name} if caught.value.args[0] == WRONG_NUMBER else set()
-                assert caught.value.args[0] in (WRONG_NUMBER, NOT_ALLOWED)
-    assert found == ROUTINES | (VIEWED if server_name == "postgresql" else set())
-
-
 def test_nothing_that_it_can_read_has_a_secret_in_it(
     observer: str, watched: Watched, server_name: str
 ) -> None:
     with open_look(observer) as look:
-        for name in sorted(WHOLE | set(PARTS)):
-            wanted = PARTS.get(name, "*").split()
+        for name in sorted(OBSERVED | set(OBSERVED_COLUMNS)):
+            wanted = OBSERVED_COLUMNS.get(name, "*").split()
             if server_name == "postgresql":
                 wanted = [one for one in wanted if one != "ready_rank"]
             rows = look.rows(f"select {', '.join(wanted)} from {name}")

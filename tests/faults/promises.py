@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pyqueue_sql.calls.connect import connect, is_mysql
@@ -14,6 +12,9 @@ from tests.concurrency import crew, worker
 from tests.concurrency.crew import Crew, Outcome
 from tests.concurrency.history import Recorder, read
 from tests.conformance.harness import open_harness
+from tests.faults.alone import clock_jumps, hostile_input, receipts_once
+from tests.faults.crews import no_connection_left, poison, soak, steps, storm
+from tests.faults.promise import Promise, Size
 from tests.faults.proxy import FAULTS, proxy
 from tests.servers.databases import SESSIONS
 
@@ -28,25 +29,6 @@ MOVED: Final = 300
 COPIES: Final = ("first", "second", "third")
 """Kinds that get a copy of what is published."""
 COUNTS: Final = "select p_kind, count(*), count(distinct p_key) from delayed_queue group by p_kind"
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much of it."""
-
-    faults: int
-    messages: int = 0
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A promise, and what puts it to the test."""
-
-    name: str
-    text: str
-    run: Callable[[Restartable, str, Path, Size, int], Outcome]
-    short: Size
-    long: Size
 
 
 def keep(promise: Promise, server: Restartable, folder: Path, size: Size, seed: int) -> Outcome:
@@ -195,6 +177,7 @@ def pop_all(url: str, path: Path) -> None:
     harness.close()
 
 
+SMALL: Final = Size(25, 3_000)
 PROMISES: Final[Mapping[str, Promise]] = {
     one.name: one
     for one in (
@@ -202,50 +185,146 @@ PROMISES: Final[Mapping[str, Promise]] = {
             "server killed",
             "no acknowledged push or ack is lost",
             server_killed,
-            Size(10, 20_000),
+            Size(3, 3_000),
+            Size(10, 6_000),
             Size(100, 1_000_000),
         ),
         Promise(
             "consumers killed",
             "what a dead consumer held comes back",
             consumers_killed,
-            Size(50, 10_000),
+            SMALL,
+            Size(50, 4_000),
             Size(1_000, 200_000),
+        ),
+        Promise(
+            "poison",
+            "what kills its consumers ends dead",
+            poison,
+            Size(6, 100),
+            Size(50, 1_000),
+            Size(1_000, 20_000),
         ),
         Promise(
             "consumers stopped",
             "one holder at a time; who is late is told so",
             consumers_stopped,
-            Size(200, 20_000),
+            Size(12, 3_000),
+            Size(40, 4_000),
             Size(5_000, 500_000),
+            meets=False,
         ),
         Promise(
             "sessions ended",
             "the same where sessions end all the time",
             sessions_ended,
-            Size(500, 20_000),
+            SMALL,
+            Size(200, 4_000),
             Size(10_000, 400_000),
+        ),
+        Promise(
+            "storm",
+            "the same behind PgBouncer, in transaction mode",
+            storm,
+            Size(10, 1_000),
+            Size(200, 4_000),
+            Size(10_000, 400_000),
+            servers=("postgresql",),
+        ),
+        Promise(
+            "no connection left",
+            "the same where the server is full",
+            no_connection_left,
+            Size(1, 500),
+            Size(5, 2_000),
+            Size(50, 100_000),
+            meets=False,
         ),
         Promise(
             "answers lost",
             "the same where answers are lost or late",
             answers_lost,
-            Size(500, 20_000),
+            SMALL,
+            Size(200, 4_000),
             Size(10_000, 400_000),
         ),
         Promise(
             "all or nothing",
             "a move or publish is there as a whole, or not",
             all_or_nothing,
+            Size(25),
             Size(100),
             Size(2_000),
+        ),
+        Promise(
+            "steps",
+            "a stage or a group's step is there as a whole",
+            steps,
+            Size(5),
+            Size(60),
+            Size(1_000),
         ),
         Promise(
             "popped once",
             "pop delivers once at the most",
             popped_once,
-            Size(50, 10_000),
+            SMALL,
+            Size(50, 4_000),
             Size(1_000, 200_000),
+        ),
+        Promise(
+            "receipts",
+            "a receipt is never the same twice",
+            receipts_once,
+            Size(2_000),
+            Size(10_000),
+            Size(1_000_000),
+            meets=False,
+        ),
+        Promise(
+            "clock",
+            "jumps of the clock, over summer time",
+            clock_jumps,
+            Size(40),
+            Size(100),
+            Size(5_000),
+            meets=False,
+        ),
+        Promise(
+            "hostile input",
+            "refused by a documented error, or kept exactly",
+            hostile_input,
+            Size(500),
+            Size(5_000),
+            Size(100_000),
+            meets=False,
+        ),
+        Promise(
+            "soak",
+            "tables and memory stay as they are",
+            soak,
+            Size(10, 1_000),
+            Size(40, 5_000),
+            Size(10_000, 7_000_000),
+            meets=False,
         ),
     )
 }
+ELSEWHERE: Final = (
+    (
+        "no deadlock reaches a caller",
+        "tests/concurrency/test_deadlocks.py tests/concurrency/test_overlapping.py",
+    ),
+    ("limits, lines and semaphores are exact", "tests/concurrency tests/model"),
+    ("Spark: a replay has all of it, once", "tests/faults/test_spark_rounds.py"),
+    (
+        "failover: what was acknowledged is there",
+        "tests/faults/test_outage.py tests/faults/test_replica.py tests/faults/test_galera.py",
+    ),
+    ("a backup is a queue that goes on", "tests/clients/test_pages.py -k backup"),
+    (
+        "upgrade: under load, killed in the middle",
+        "tests/schema/test_upgrade.py tests/schema/mysql/test_reload.py",
+    ),
+)
+"""Promises that tests put to the test, and which."""

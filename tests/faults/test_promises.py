@@ -6,23 +6,41 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.faults.promises import PROMISES, Size, keep
+from tests.faults.promises import PROMISES, keep
+from tests.servers.starting import UnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.faults.restarts import Restartable
 
-FAULTS = {"server killed": 3, "consumers stopped": 12}
-"""Of the others so many as take about as long."""
+ALONE = (
+    *("server killed", "consumers killed", "consumers stopped", "sessions ended", "answers lost"),
+    *("all or nothing", "popped once"),
+)
+"""Each takes some seconds; the others are quick and share a server."""
+ROUNDS = {**{name: [name] for name in ALONE}, "others": [name for name in PROMISES if name not in ALONE]}
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("name", PROMISES)
-def test_it_is_kept_whatever_breaks(restarted: Restartable, tmp_path: Path, name: str) -> None:
-    size = Size(FAULTS.get(name, 25), 3_000)
-    found = keep(PROMISES[name], restarted, tmp_path, size, seed=1)
-    assert found.violations == []
-    assert (found.faults >= size.faults, found.calls > 0) == (True, True)
-    assert found.unanswered > 0 or name == "consumers stopped"
+@pytest.mark.parametrize("name", ROUNDS)
+def test_it_is_kept_whatever_breaks(
+    restarted: Restartable, server_name: str, tmp_path: Path, name: str
+) -> None:
+    left_out: list[str] = []
+    for promise in (PROMISES[one] for one in ROUNDS[name]):
+        if server_name not in promise.servers:
+            continue
+        folder = tmp_path / promise.name
+        folder.mkdir()
+        try:
+            found = keep(promise, restarted, folder, promise.least, seed=1)
+        except UnavailableError as error:
+            left_out.append(f"{promise.name} LEFT OUT, {error}")
+            continue
+        assert found.violations == [], promise.name
+        assert (found.faults >= promise.least.faults, found.calls > 0) == (True, True), promise.name
+        assert found.unanswered > 0 or not promise.meets, promise.name
+    if left_out:
+        pytest.skip("; ".join(left_out))

@@ -18,29 +18,8 @@ from tests.schema.catalogs import connect
 from tests.schema.sources import install_text, routines
 from tests.schema.test_hijack import Caller, caller  # noqa: F401
 
-PRODUCER = {"queue_push", "queue_push_bytes", "queue_push_many", "queue_publish"} | {
-    f"queue_stage_{verb}" for verb in ("begin", "publish", "abort")
-}
-WAITING = {"queue_wait", "queue_listen", "queue_heartbeat", "queue_reap"}
-CONSUMER = (
-    {"queue_reserve", "queue_pop", "queue_next"}
-    | WAITING
-    | {f"queue_{verb}{many}" for verb in ("extend", "ack", "nack", "move") for many in ("", "_many")}
-)
-CONSUMER |= {
-    f"queue_stream_{verb}"
-    for verb in ("ready", "plan", "reserve", "renew", "extend", "done", "commit", "forget")
-}
-UPKEEP = {"queue_tick", "queue_prune"}
-READING = {"queue_read", "queue_read_ack", "queue_read_end"}
-"""Consumers and operators may."""
-MAKING_GROUPS = {"queue_group"}
-"""All of them may."""
 EVERYBODY = {"queue_now", "queue_time", "queue_timestamp"}
 PUBLIC = {name for name in routines() if not name.startswith("_")}
-OPERATOR = PUBLIC - PRODUCER - CONSUMER - EVERYBODY
-VIEWED = {"_queue_state", "_queue_is_alive"}
-"""What a view calls, whoever reads the view has to be allowed to call."""
 
 DEFINERS = """select p.proname, p.proconfig from pg_proc p
     where p.pronamespace = current_schema()::regnamespace and p.prosecdef"""
@@ -116,24 +95,6 @@ def test_the_search_path_is_pinned_where_psql_installs(conn: psycopg.Connection,
     assert_pinned(conn)
 
 
-@pytest.mark.parametrize(
-    ("group", "allowed"),
-    [
-        ("queue_producer", PRODUCER | MAKING_GROUPS | EVERYBODY),
-        ("queue_consumer", CONSUMER | UPKEEP | READING | MAKING_GROUPS | EVERYBODY),
-        ("queue_operator", OPERATOR | EVERYBODY | VIEWED),
-        ("queue_observer", EVERYBODY | VIEWED),
-        ("queue_admin", PUBLIC | VIEWED),
-    ],
-)
-def test_a_group_may_call_what_is_its_own(conn: psycopg.Connection, group: str, allowed: set[str]) -> None:
-    assert callable_by(conn, group) == allowed
-
-
-def test_nobody_else_may_call_anything(conn: psycopg.Connection, role: str) -> None:
-    assert callable_by(conn, role) == set()
-
-
 def test_rights_that_a_database_gives_by_default_are_taken_back(empty_url: str, role: str) -> None:
     with connect(empty_url) as conn:
         conn.execute(
@@ -152,32 +113,6 @@ def test_rights_that_a_database_gives_by_default_are_taken_back(empty_url: str, 
         conn.execute(sql.SQL("drop owned by {}").format(sql.Identifier(role)))
     assert callable_then == set()
     assert {name for (name,) in readable} <= {"queue_version"}
-
-
-def test_groups_get_at_no_table_but_the_inbox_the_stage_and_the_history(conn: psycopg.Connection) -> None:
-    found = conn.execute("""
-        select g.rolname, c.relname, p.privilege
-        from pg_class c, pg_roles g,
-            unnest('{select, insert, update, delete, truncate, references, trigger}'::text[]) p (privilege)
-        where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'v')
-            and g.rolname in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_admin')
-            and has_table_privilege(g.oid, c.oid, p.privilege)""").fetchall()
-    looking = {
-        (group, name, "select")
-        for group in ("queue_operator", "queue_admin")
-        for name in (
-            *("queue_messages", "queue_stats", "queue_workers", "queue_writes", "queue_history"),
-            *("queue_subscriptions", "queue_schedules", "queue_groups", "queue_semaphores"),
-            *("queue_log", "queue_readers"),
-            *("queue_count", "queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait"),
-        )
-    }
-    assert set(found) == looking | {
-        (group, name, right)
-        for group in ("queue_producer", "queue_admin")
-        for name in ("queue_inbox", "queue_stage")
-        for right in ("insert", "select")
-    }
 
 
 def test_a_producer_pushes_and_does_not_reserve(conn: psycopg.Connection, role: str) -> None:

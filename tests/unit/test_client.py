@@ -103,7 +103,25 @@ def test_every_routine_answers_with_its_model(queue: Queue, server_name: str):
     assert (queue.purge("b"), queue.purge("b", 5)) == (1, 0)
     kind = queue.define("a", timeout_seconds=1.5, max_attempts=4, dead_letter_kind="bin")
     assert kind == Kind(
-        "a", 1.5, 4, 1.0, 2.0, 3600.0, 0.2, "bin", False, 0.0, 0.0, None, False, None, None, None, False, 0.0
+        "a",
+        1.5,
+        4,
+        1.0,
+        2.0,
+        3600.0,
+        0.2,
+        "bin",
+        False,
+        0.0,
+        0.0,
+        None,
+        False,
+        None,
+        None,
+        None,
+        False,
+        0.0,
+        None,
     )
     assert queue.define("a", max_attempts=None).max_attempts is None
     assert (queue.pause("a"), queue.pause("a"), queue.resume("a"), queue.resume("a")) == (

@@ -61,6 +61,8 @@ drop procedure if exists _queue_defaults;
 --;
 drop procedure if exists _queue_check_shape;
 --;
+drop procedure if exists _queue_check_roles;
+--;
 drop procedure if exists _queue_several_nodes;
 --;
 drop procedure if exists queue_reap;

@@ -84,11 +84,11 @@ create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_nam
     in in_value longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4)
     comment 'Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
-PQ005 a receipt, PQ006 receipts that are lost.
+PQ005 a receipt, PQ006 receipts that are lost, PQ007 a kind that is for others.
 in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed:
 what is allowed.
 differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number
-of its own, 31001 to 31006, for drivers that know nothing of SQLSTATEs.'
+of its own, 31001 to 31007, for drivers that know nothing of SQLSTATEs.'
 begin
     declare v_text varchar(1000) character set utf8mb4;
     declare v_most int default if(in_code = 'PQ006', 400, 40);
@@ -105,6 +105,7 @@ begin
         when 'PQ004' then signal sqlstate 'PQ004' set message_text = v_text, mysql_errno = 31004;
         when 'PQ005' then signal sqlstate 'PQ005' set message_text = v_text, mysql_errno = 31005;
         when 'PQ006' then signal sqlstate 'PQ006' set message_text = v_text, mysql_errno = 31006;
+        when 'PQ007' then signal sqlstate 'PQ007' set message_text = v_text, mysql_errno = 31007;
     end case;
 end;
 --;
@@ -717,7 +718,7 @@ begin
         order by j.entry limit 1000000000 for update /*!80000 of q */) e; -- without a limit the order is left out
 end;
 --;
--- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_commit, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_commit, _queue_undo, queue_now
 drop procedure if exists queue_get;
 --;
 create procedure queue_get(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -727,7 +728,7 @@ in_kind: the kind. in_key: the key.
 Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
 else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
 row where there is no message.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: none.'
 begin
     declare v_own boolean;
@@ -736,6 +737,7 @@ begin
     call _queue_begin(v_own);
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     call _queue_check_key(in_key, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
@@ -746,8 +748,8 @@ begin
     call _queue_commit(v_own);
 end;
 --;
--- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_commit, _queue_peek_where,
---     _queue_undo, _queue_where, queue_now
+-- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
+--     _queue_commit, _queue_peek_where, _queue_undo, _queue_where, queue_now
 drop procedure if exists queue_peek;
 --;
 create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -761,7 +763,7 @@ in_options: which ones.
 Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: first what is
 ready or held in its place, then what waits for its time, then what waits in the lines of order keys and semaphores.
 Where more waits in lines than is asked for, the lines decide which of it is shown.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.
 differs: with where, what waits in lines isn''t shown.'
 begin
@@ -773,6 +775,7 @@ begin
     call _queue_begin(v_own);
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     call _queue_check_count(v_most, 'max_messages', 10000);
     call _queue_check_options(in_options, 'where', 'options');
     call _queue_where(in_options, v_where);
@@ -900,8 +903,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_headers, _queue_check_options, _queue_fail, _queue_integer, _queue_order_key, _queue_route,
---     _queue_schedule, _queue_semaphores, _queue_text
+-- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_integer,
+--     _queue_order_key, _queue_route, _queue_schedule, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 --;
 create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
@@ -951,6 +954,9 @@ begin
         if json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
             call _queue_order_key(in_options, null, v_order);
             call _queue_route(in_options, null, v_text);
+            if v_text is not null then
+                call _queue_check_roles(v_text);
+            end if;
             call _queue_text(in_options, 'group', v_text);
             if v_text is not null and char_length(v_text) not between 1 and 100 then
                 call _queue_fail('PQ002', 'group', v_text, 'must have 1 to 100 characters');
@@ -1233,7 +1239,7 @@ push: begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter, v_logs boolean;
+    declare v_draining, v_filter, v_logs, v_restricted boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -1246,9 +1252,13 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index, k.log_seconds > 0
-    into v_shape, v_since, v_draining, v_filter, v_logs
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index, k.log_seconds > 0,
+        k.roles is not null
+    into v_shape, v_since, v_draining, v_filter, v_logs, v_restricted
     from queue_kind k where k.p_kind = in_kind;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
+    end if;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elseif v_shape is not null then
@@ -1536,8 +1546,8 @@ Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there 
 remembered; outcome: created, ignored, replaced, or held: somebody holds the message, so the newest content is kept
 and is delivered after the present delivery is done. A hold that has expired is no hold: the message is replaced, with
 attempts 0, and the late ack of its holder is lost.
-Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained, and
-for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
 putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
 waits until this transaction has ended.
@@ -1587,8 +1597,8 @@ begin
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_messages, _queue_fail, _queue_index_keys, _queue_log_batch,
---     _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
+-- calls: _queue_check_kind, _queue_check_messages, _queue_check_roles, _queue_fail, _queue_index_keys,
+--     _queue_log_batch, _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
 drop procedure if exists queue_push_many;
 --;
 create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
@@ -1599,8 +1609,8 @@ queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates 
 pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
 their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
-Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …;
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
 the keys, so that overlapping batches don''t deadlock.'
@@ -1612,7 +1622,7 @@ begin
         call _queue_begin(v_own);
         begin
             declare v_now, v_at bigint;
-            declare v_keeps, v_draining, v_filter, v_logs boolean default false;
+            declare v_keeps, v_draining, v_filter, v_logs, v_restricted boolean default false;
             declare v_headers longtext character set utf8mb4;
             declare v_priority smallint;
             declare v_attempts, v_max_attempts int;
@@ -1628,9 +1638,12 @@ begin
             call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
                 v_on_duplicate);
             select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-                or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
-            into v_keeps, v_draining, v_filter, v_logs
+                or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0, k.roles is not null
+            into v_keeps, v_draining, v_filter, v_logs, v_restricted
             from queue_kind k where k.p_kind = in_kind;
+            if v_restricted then
+                call _queue_check_roles(json_array(in_kind));
+            end if;
             if v_draining then
                 call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
             end if;
@@ -2023,8 +2036,9 @@ begin
     end if;
 end;
 --;
--- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_defaults,
---     _queue_groups_due, _queue_take_deliverable, _queue_take_with_permits, _queue_use, _queue_where
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
+--     _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_take_deliverable, _queue_take_with_permits,
+--     _queue_use, _queue_where
 -- changes: queue_count
 drop procedure if exists _queue_pop_take;
 --;
@@ -2038,7 +2052,7 @@ begin
     declare v_looked bigint;
     declare v_most, v_number, v_expired int;
     declare v_max int default coalesce(in_max_messages, 1);
-    declare v_paused, v_guarded boolean default false;
+    declare v_paused, v_guarded, v_restricted boolean default false;
     declare v_expires decimal(20,6);
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
@@ -2051,11 +2065,14 @@ begin
     call _queue_check_options(in_options, 'where', 'options');
     call _queue_where(in_options, v_where);
     select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores,
-        k.rate_per_second
-    into v_most, v_paused, v_shape, v_expires, v_guarded, v_rate
+        k.rate_per_second, k.roles is not null
+    into v_most, v_paused, v_shape, v_expires, v_guarded, v_rate, v_restricted
     from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
     end if;
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, in_now);
@@ -2116,7 +2133,7 @@ begin
         select min(i.id) into v_landed from queue_inbox i;
         select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null
             or k.expires_seconds is not null
-                or k.max_reserved is not null or k.rate_per_second is not null,
+                or k.max_reserved is not null or k.rate_per_second is not null or k.roles is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
         into v_timeout, v_most, v_special, v_keeps, v_guarded from queue_kind k where k.p_kind = in_kind;
         if v_most is null then
@@ -2175,9 +2192,12 @@ begin
 end;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
---     _queue_check_kind, _queue_check_options, _queue_claim_slots, _queue_defaults, _queue_drain_inbox,
---     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
---     _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults,
+--     _queue_drain_inbox, _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable,
+--     _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where, queue_now
+-- changes: queue_count
+-- _queue_admitted, _queue_random, _queue_take_deliverable, _queue_drain_inbox, _queue_take_with_permits, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: queue_count
 drop procedure if exists _queue_reserve_many;
 --;
@@ -2196,7 +2216,7 @@ begin
     declare v_most, v_number, v_expired, v_limit, v_part int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
-    declare v_paused, v_keeps, v_guarded boolean default false;
+    declare v_paused, v_keeps, v_guarded, v_restricted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape, v_where longtext character set utf8mb4;
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
@@ -2208,11 +2228,15 @@ begin
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_key(v_worker, 'worker');
     select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
-        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_guarded, v_limit, v_rate from queue_kind k
-        where k.p_kind = in_kind;
+        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second,
+            k.roles is not null
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_guarded, v_limit, v_rate, v_restricted
+        from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
     end if;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
@@ -2421,7 +2445,7 @@ effort. High priorities can keep low ones waiting without an end. A message that
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
 permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
 See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
@@ -2457,7 +2481,7 @@ Result: the columns of each message as it was, and errors (see queue_get), times
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn''t
 matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
 believes them.'
@@ -2636,9 +2660,9 @@ in_options: those of queue_reserve, and lost.
 - lost: fails the call where a receipt is lost. Allowed: error. Default: a lost receipt is counted, no more.
 Result: that of queue_reserve. No row where nothing is ready or the kind is paused; what is acked is acked all the
 same. A receipt that is lost, see queue_ack_many, changes nothing and is counted for in_kind, see queue_stats.
-Errors: PQ006 with the receipts that are lost, see option lost; PQ005 for receipts, PQ001 for kind, worker and
-max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where the next kind of a route
-is drained. After each of them nothing is acked, and nothing taken.
+Errors: PQ007 for a kind that is for others. PQ006 with the receipts that are lost, see option lost; PQ005 for receipts,
+PQ001 for kind, worker and max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where
+the next kind of a route is drained. After each of them nothing is acked, and nothing taken.
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.'
 begin
@@ -3129,8 +3153,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_fail, _queue_move_options,
---     _queue_receipts
+-- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
+--     _queue_move_options, _queue_receipts
 drop procedure if exists _queue_check_moves;
 --;
 create procedure _queue_check_moves(in in_moves longtext character set utf8mb4,
@@ -3181,6 +3205,7 @@ begin
         set v_place = v_place + 1;
     end loop;
     close c;
+    call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
 end;
 --;
 drop procedure if exists _queue_move_options;
@@ -3237,7 +3262,7 @@ begin
 end;
 --;
 -- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_dead
--- changes: delayed_queue
+-- changes: delayed_queue, queue_kind
 drop procedure if exists _queue_bury;
 --;
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
@@ -3250,7 +3275,7 @@ differs: one message, because a procedure has no arrays; whoever ends many goes 
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key, v_source_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
@@ -3267,8 +3292,14 @@ begin
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route,
         v_member, v_order, v_semaphores, v_source_kind, v_source_key, v_source_priority
     from delayed_queue q where q.entry = in_entry for update;
-    select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
+    select k.dead_letter_kind, k.roles into v_to_kind, v_roles from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
+    -- one that dies again
+    if v_roles is not null and not exists (select 1 from queue_kind k
+        where k.p_kind = v_to_kind and k.roles is not null) then
+        insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
+        on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
+    end if;
     call _queue_add_error(v_errors, in_now, v_attempts, v_by, in_error, v_errors);
     update delayed_queue q set q.errors = v_errors where q.entry = in_entry; -- history has them too
     call _queue_end(in_entry, 'dead', v_to_kind, in_now);
@@ -3490,7 +3521,7 @@ move: begin
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_fail, _queue_text
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 drop procedure if exists _queue_check_ack;
 --;
 create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
@@ -3513,6 +3544,7 @@ begin
         call _queue_text(in_options, 'to', v_to);
         if v_to is not null then
             call _queue_check_kind(v_to, 95, 'to');
+            call _queue_check_roles(json_array(v_to));
         end if;
     end if;
 end;
@@ -3911,8 +3943,8 @@ its route unless it is redriven: its ack ends it.
 Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is taken there, see queue_move; lost:
 somebody else has got the message since, or it was acked, moved or removed. After the timeout, but before the next
 delivery, an ack still counts. lost is an answer: nothing has changed.
-Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the
-next kind is drained; then it is still held.
+Errors: PQ007 for a kind that is for others. PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for
+result and payload, PQ004 where the next kind is drained; then it is still held.
 Locks: the message and the next in the line of its order key. Where it goes on, also the first of that line there and
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
@@ -4063,7 +4095,7 @@ begin
     order by r.place;
 end;
 --;
--- calls: _queue_check_move, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
+-- calls: _queue_check_move, _queue_check_roles, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
 drop procedure if exists queue_move;
 --;
 create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4083,8 +4115,8 @@ in_options: what changes on the way.
 A route of the message stays before it. It waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the
 key there; duplicate: the key is taken there, the message there stays and this one is removed; lost (see queue_ack).
-Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
-PQ004 for a target that is drained, unless it is the kind itself.
+Errors: PQ007 for a kind that is for others. PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options,
+PQ003 for payload and headers, PQ004 for a target that is drained, unless it is the kind itself.
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
@@ -4100,6 +4132,7 @@ begin
             call queue_now(v_now);
             call _queue_receipt(in_receipt, v_entry, v_secret);
             call _queue_check_move(in_to_kind, in_options, v_now, '');
+            call _queue_check_roles(json_array(in_to_kind));
             if json_contains_path(in_options, 'one', '$.key') then
                 call _queue_text(in_options, 'key', v_key);
             end if;
@@ -4198,7 +4231,7 @@ begin
     order by m.place;
 end;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_discard, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
 drop procedure if exists queue_remove;
 --;
 create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4206,7 +4239,7 @@ create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!8
     comment 'Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.'
 begin
     declare v_held boolean;
@@ -4220,6 +4253,7 @@ begin
         begin
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             call _queue_check_key(in_key, 'key');
             set v_entry = null, v_held = false, v_outcome = 'absent';
             select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
@@ -4237,7 +4271,7 @@ begin
     select v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_discard, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
 drop procedure if exists queue_purge;
 --;
 create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4245,7 +4279,7 @@ create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80
     comment 'Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.'
 begin
     declare v_now, v_entry bigint;
@@ -4264,6 +4298,7 @@ begin
                 order by q.p_kind, q.p_key limit v_most for update skip locked;
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
             set v_purged = 0;
             open c;
@@ -4286,7 +4321,7 @@ begin
     select v_purged as purged;
 end;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_redrive, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_redrive, queue_now
 drop procedure if exists queue_redrive;
 --;
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4298,7 +4333,7 @@ in_kind: the dead-letter kind.
 in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
 the first in that order goes.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.'
 begin
     declare v_one boolean;
@@ -4322,6 +4357,7 @@ begin
                 order by d.source_key, d.source_kind, d.p_key;
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
             set v_went = 0, v_stayed = 0;
             open c;
@@ -4361,8 +4397,8 @@ begin
     set out_remembered = coalesce(v_ended_at > in_since, false);
 end;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_epoch, _queue_fail, _queue_index_all, _queue_instant,
---     _queue_integer, _queue_log_entries, _queue_text, queue_now
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index_all,
+--     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_replay;
 --;
@@ -4380,7 +4416,8 @@ in_filter: which of it, all conditions together.
 Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A
 key that is only remembered (dedup_seconds) doesn''t hinder it. What isn''t of the payload_shape there is dead at the
 next reserve.
-Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is
+drained.
 Locks: none; keys are put in in their order.'
 begin
     declare v_went, v_looked bigint;
@@ -4407,6 +4444,7 @@ begin
             set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
                 v_to = coalesce(v_to, 9223372036854775807);
             call _queue_check_kind(v_to_kind, 100, 'to_kind');
+            call _queue_check_roles(json_array(in_kind, v_to_kind));
             if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
                 call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
             end if;
@@ -6324,7 +6362,7 @@ begin
 end;
 --;
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_integer, _queue_number, _queue_text
+--     _queue_check_roles, _queue_fail, _queue_integer, _queue_number, _queue_text
 drop procedure if exists _queue_group_options;
 --;
 create procedure _queue_group_options(in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -6339,6 +6377,7 @@ differs: it answers the options, each NULL where it isn''t given.'
 begin
     if in_then_kind is not null then
         call _queue_check_kind(in_then_kind, 95, 'then_kind');
+        call _queue_check_roles(json_array(in_then_kind));
     end if;
     if in_then_payload is not null then
         call _queue_check_payload(in_then_payload, 'then_payload');
@@ -6363,6 +6402,7 @@ begin
         if out_key is not null then
             call _queue_check_key(left(out_key, 201), 'key');
         end if;
+        call _queue_check_roles(json_array(out_fail_kind));
         call _queue_integer(in_options, 'priority', -32768, 32767, out_priority);
         call _queue_number(in_options, 'delay_seconds', 0, 31536000, out_delay_seconds);
         call _queue_number(in_options, 'keep_seconds', 0, 3153600000, out_keep_seconds);
@@ -6458,8 +6498,8 @@ begin
     close v_open_ones;
 end;
 --;
--- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
---     queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
+--     _queue_members_end, queue_now
 -- changes: queue_group, queue_group_stripe
 drop procedure if exists queue_group;
 --;
@@ -6496,7 +6536,7 @@ removed, purged, dropped or goes with its kind is done: outcome gone, from the n
 is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
-Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
+Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
 Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a
 group of a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
 that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
@@ -6525,8 +6565,10 @@ begin
                 values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
                 on duplicate key update group_name = queue_group.group_name;
             end if;
-            select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
-                where g.group_name = in_group for update;
+            select g.group_name, g.finished_at, json_array(g.then_kind, g.fail_kind) into v_found, v_finished_at, v_dead
+            from queue_group g where g.group_name = in_group for update;
+            call _queue_check_roles(v_dead); -- what is changed is what they get
+            set v_dead = null;
             if v_found is null then
                 call _queue_check_kind(in_then_kind, 95, 'then_kind');
             elseif v_finished_at is null then
@@ -6702,7 +6744,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_topic, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, queue_now
 -- changes: queue_subscription
 drop procedure if exists queue_subscribe;
 --;
@@ -6712,7 +6754,7 @@ in_pattern: words with a dot between them, 1 to 255 characters, in which the wor
 for any number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to
 95 characters; nobody has to have defined it.
 Result: changed: false where that kind had that pattern already.
-Errors: PQ001 for pattern and kind.
+Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: none.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
@@ -6727,6 +6769,7 @@ begin
             call queue_now(v_now);
             call _queue_check_topic(in_pattern, 'pattern');
             call _queue_check_kind(in_kind, 95, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
             while v_left <> '' do
                 set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
@@ -6755,7 +6798,7 @@ begin
     select v_changed as changed;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_topic
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 drop procedure if exists queue_unsubscribe;
 --;
@@ -6763,7 +6806,7 @@ create procedure queue_unsubscribe(in in_pattern text character set utf8mb4 coll
     comment 'Ends a subscription. What the kind has got stays there.
 in_pattern: the pattern, as it was subscribed. in_kind: the kind.
 Result: changed: false where that kind didn''t have that pattern.
-Errors: PQ001 for pattern and kind.
+Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: the subscription.'
 begin
     declare v_changed boolean;
@@ -6774,6 +6817,7 @@ begin
         begin
             call _queue_check_topic(in_pattern, 'pattern');
             call _queue_check_kind(in_kind, 95, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             select count(*) > 0 into v_changed from queue_subscription s
                 where s.pattern = in_pattern and s.p_kind = in_kind for update;
             delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
@@ -6784,8 +6828,8 @@ begin
     select v_changed as changed;
 end;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_topic, _queue_fail, _queue_key,
---     _queue_log_published, _queue_publish, _queue_subscribed, queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_roles, _queue_check_topic,
+--     _queue_fail, _queue_key, _queue_log_published, _queue_publish, _queue_subscribed, queue_now
 drop procedure if exists queue_publish;
 --;
 create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -6810,8 +6854,8 @@ in_options: options of a push, for each copy, as in queue_push.
   Default: ignore.
 Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is
 subscribed.
-Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is
-drained; then nobody gets it.
+Errors: PQ007 for a kind that is for others. PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 where one of the kinds is drained; then nobody gets it.
 Locks: the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. The call
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.'
@@ -6819,7 +6863,7 @@ begin
     declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_draining, v_log, v_logs boolean;
+    declare v_draining, v_log, v_logs, v_restricted boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
@@ -6827,10 +6871,11 @@ begin
         begin
             declare v_done boolean default false;
             declare c cursor for
-                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
+                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
                 from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                     straight_join queue_kind k on k.p_kind = j.p_kind
-                where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
+                where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
+                    order by k.p_kind;
             call queue_now(v_now);
             call _queue_check_topic(in_topic, 'topic');
             set v_key = in_key, v_done = false, v_logs = false;
@@ -6845,13 +6890,16 @@ begin
             asking: loop
                 begin
                     declare continue handler for not found set v_done = true;
-                    fetch c into v_kind, v_shape, v_draining, v_log;
+                    fetch c into v_kind, v_shape, v_draining, v_log, v_restricted;
                 end;
                 if v_done then
                     leave asking;
                 elseif v_draining then
                     call _queue_fail('PQ004', 'topic', in_topic,
                         concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
+                end if;
+                if v_restricted then
+                    call _queue_check_roles(json_array(v_kind));
                 end if;
                 set v_logs = v_logs or v_log;
                 if v_shape is not null then
@@ -7223,7 +7271,8 @@ begin
 end;
 --;
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
+--     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
+--     _queue_text, queue_now
 -- changes: queue_recurring
 drop procedure if exists queue_schedule;
 --;
@@ -7253,7 +7302,7 @@ in_options: one of every_seconds, daily_at and cron, and perhaps others.
 - max_attempts: of each push. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
 Result: name, p_kind; next_at, microseconds since 1970, NULL where until is past. A message has the key <name>@<when
 it was due>, as 2026-11-21T09:30:00Z.
-Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
+Errors: PQ007 for a kind that is for others. PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
 Locks: the schedule.
 Where the idea comes from: cron.'
 begin
@@ -7277,6 +7326,7 @@ begin
             call queue_now(v_now);
             call _queue_check_kind(in_name, 100, 'name');
             call _queue_check_kind(in_kind, 95, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             set in_payload = coalesce(in_payload, 'null');
             call _queue_check_payload(in_payload, 'payload');
             call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
@@ -7876,8 +7926,9 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_topic, _queue_events, _queue_fail,
---     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
+--     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher,
+--     _queue_text
 -- changes: queue_reader
 drop procedure if exists _queue_reader;
 --;
@@ -7893,6 +7944,7 @@ differs: the result is out_matcher, out_events and out_place. In the caller''s t
 begin
     declare v_from, v_events, v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_last bigint;
+    declare v_kinds longtext character set utf8mb4;
     declare v_ended varchar(10) character set utf8mb4;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
@@ -7901,6 +7953,11 @@ begin
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
     end if;
+    if v_pattern then
+        select json_arrayagg(k.p_kind) into v_kinds from queue_kind k
+            where k.roles is not null and concat('.', k.p_kind) regexp out_matcher;
+    end if;
+    call _queue_check_roles(coalesce(v_kinds, json_array(in_name)));
     call _queue_check_key(in_reader, 'reader');
     call _queue_check_options(in_options, 'from,events', 'options');
     call _queue_text(in_options, 'from', v_from);
@@ -7975,8 +8032,9 @@ readers. Nobody is shown a position before what stands in front of it is committ
 has pushed to a kind with a log and stays open keeps the readers where it began; others don''t. In a transaction of
 REPEATABLE READ or SERIALIZABLE, where a position was left out by one that was undone, what follows may come a read
 later. What vanishes with its kind (queue_drop, expires_seconds) leaves no event.
-Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the reader reads another name, and
-where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
+Errors: PQ007 for a kind that is for others. PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the
+reader reads another name, and where it has fallen behind log_seconds: the error names the position that it acks to go
+on with what is kept.
 Locks: none, but for a new reader.
 Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka''s last stable offset.
 differs: in a transaction of the caller''s it is always as in REPEATABLE READ. What follows a position that was left out
@@ -8919,7 +8977,7 @@ begin
     call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
 end;
 --;
--- calls: _queue_bury, _queue_check_json, _queue_key, _queue_push_inbox_row, _queue_put
+-- calls: _queue_bury, _queue_check_json, _queue_fail, _queue_key, _queue_push_inbox_row, _queue_put
 drop procedure if exists _queue_drain_inbox_row;
 --;
 create procedure _queue_drain_inbox_row(in in_id bigint, in in_now bigint)
@@ -8941,8 +8999,14 @@ begin
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
     from queue_inbox i where i.id = in_id for update;
     begin
-        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
+        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004',
+            sqlstate 'PQ007'
             get diagnostics condition 1 v_error = message_text;
+        -- who takes it in is not who put it there
+        if exists (select 1 from queue_kind k where k.p_kind = v_kind and k.roles is not null) then
+            call _queue_fail('PQ007', 'kind', v_kind,
+                'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
+        end if;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
     end;
@@ -9130,7 +9194,8 @@ begin
         and coalesce(s.attempts between 0 and 1000000000, true)
             and coalesce(s.max_attempts between 1 and 1000000000, true)
         and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
-        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
+        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false
+            and k.roles is null) is not true), 0) > 0
     into out_messages, v_special
     from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
@@ -9554,20 +9619,21 @@ begin
     select v_removed as removed;
 end;
 --;
--- calls: _queue_check_kind, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, queue_now
 drop procedure if exists queue_stream_ready;
 --;
 create procedure queue_stream_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
 Result: ready: false where nothing is ready or the kind is paused.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: none.
 differs: true also while something waits in queue_inbox to be taken in, of whatever kind.'
 begin
     declare v_now bigint;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     select not exists (select 1 from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select 1 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now)
@@ -9624,8 +9690,8 @@ begin
     select v_plan as plan, v_parts as parts;
 end;
 --;
--- calls: _queue_boolean, _queue_check_batch, _queue_fail, _queue_integer, _queue_receipts, _queue_reserve,
---     _queue_text, queue_now
+-- calls: _queue_boolean, _queue_check_batch, _queue_check_roles, _queue_fail, _queue_integer, _queue_receipts,
+--     _queue_reserve, _queue_text, queue_now
 -- changes: queue_stream_part
 drop procedure if exists queue_stream_reserve;
 --;
@@ -9650,7 +9716,8 @@ in_options: those of queue_reserve, and three more.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn''t. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
-Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
+Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
+PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.'
 begin
@@ -9664,7 +9731,7 @@ begin
             declare v_now, v_entry, v_plan, v_newest bigint;
             declare v_number int;
             declare v_sealed, v_follows, v_new boolean default false;
-            declare v_options, v_receipts, v_entries longtext character set utf8mb4;
+            declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
             declare v_seed varchar(64) character set ascii;
             declare continue handler for not found begin end;
             set v_source = null, v_list = null;
@@ -9685,6 +9752,18 @@ begin
                 call _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
             end if;
             call queue_now(v_now);
+            -- what it handed out before, too: a source may have been of another kind then
+            select json_arrayagg(s.p_kind) into v_kinds
+            from (
+                select in_kind as p_kind
+                union select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part
+                union select q.p_kind
+                from queue_stream_part p
+                    join json_table(p.receipts, '$[*]' columns (receipt varchar(60) path '$')) e
+                    straight_join delayed_queue q force index (primary)
+                        on q.entry = cast(substring_index(e.receipt, '-', 1) as signed)
+                where p.source = v_source and p.part = in_part) s;
+            call _queue_check_roles(v_kinds);
             set v_list = null;
             if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
                 if v_plan is not null then
@@ -9868,9 +9947,9 @@ in_options: what came of the batch.
 - refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
 how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
-Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren''t there, and where
-another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
-message that is published the error of a push, naming its key.
+Errors: PQ007 for a kind that is for others. PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for
+parts that aren''t there, and where another job of the same run has ended the batch. PQ005 for a receipt in failed,
+PQ003 for a payload there. For a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin
@@ -10358,6 +10437,37 @@ begin
 end;
 --;
 -- calls: _queue_fail
+drop procedure if exists _queue_check_roles;
+--;
+create procedure _queue_check_roles(in in_kinds longtext character set utf8mb4)
+    comment 'Refuses a session that may not use a kind, see the option roles of queue_define. The owner of the queue may
+use all.
+in_kinds: a JSON array of the kinds; NULL or one that nobody has restricted: anybody may.
+Errors: PQ007 for the first kind that isn''t for the login of the session.
+differs: the login is the name in user(), which the session can''t change; a routine that runs as its owner can''t ask
+for the roles of its caller.'
+begin
+    declare v_user varchar(300) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+        default left(user(), char_length(user()) - locate('@', reverse(user())));
+    declare v_owner varchar(300) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+        default left(current_user(), char_length(current_user()) - locate('@', reverse(current_user())));
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_roles longtext character set utf8mb4;
+    declare continue handler for not found begin end;
+    if v_user <> v_owner then
+        select k.p_kind, k.roles into v_kind, v_roles
+        from json_table(in_kinds, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            straight_join queue_kind k on k.p_kind = j.p_kind
+        where k.roles is not null and not json_contains(k.roles, json_quote(v_user))
+        order by k.p_kind limit 1;
+    end if;
+    if v_kind is not null then
+        call _queue_fail('PQ007', 'kind', v_kind,
+            concat('is for ', left(v_roles, 300), ', not for ', left(v_user, 80)));
+    end if;
+end;
+--;
+-- calls: _queue_fail
 drop procedure if exists _queue_check_shape;
 --;
 create procedure _queue_check_shape(in in_shape longtext character set utf8mb4,
@@ -10397,7 +10507,7 @@ begin
         out_backoff_max_seconds = 3600, out_jitter = 0.2;
 end;
 --;
--- calls: _queue_check_kind, _queue_lock_kinds
+-- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
 drop procedure if exists _queue_set_paused;
 --;
@@ -10414,6 +10524,7 @@ begin
     declare v_changed boolean;
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     call _queue_lock_kinds();
     if in_paused then
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
@@ -10548,7 +10659,7 @@ begin
     close c;
 end;
 --;
--- calls: _queue_check_kind, _queue_lock_kinds
+-- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
 drop procedure if exists queue_drain;
 --;
@@ -10560,7 +10671,7 @@ can be finished or given back. What waits for its time is delivered then. What d
 dead-letter kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
 in_kind: the kind.
 Result: changed: false where it was drained already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.'
 begin
@@ -10571,6 +10682,7 @@ begin
         call _queue_begin(v_own);
         begin
             call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             call _queue_lock_kinds();
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
             select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
@@ -10582,9 +10694,9 @@ begin
     select not v_draining as changed;
 end;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_shape,
---     _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer, _queue_lock_kinds, _queue_number,
---     _queue_text, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+--     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
+--     _queue_lock_kinds, _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
 drop procedure if exists queue_define;
 --;
@@ -10627,9 +10739,13 @@ becomes null, for ever.
   true, false. Default: false.
 - log_seconds: for how long the log keeps what comes in and what ends, see queue_read. Allowed: 0 to 315360000 (10
   years). Default: 0.
+- roles: who may use the kind: put messages in, also by a topic, a route, a move, a group or a schedule, take them, look
+  at them, and change the kind. A login may that is one of them or, on PostgreSQL, a member of one. The owner of the
+  queue always may. Dead letters are for the same ones. Allowed: an array of 1 to 32 names of roles, on MariaDB and
+  MySQL of accounts, without a host. Default: null (all).
 A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
-Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
+Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may not use the kind.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.'
 begin
@@ -10638,16 +10754,17 @@ begin
     declare v_there int;
     declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_roles, v_before longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         begin
             call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
                 'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
-                'max_reserved,rate_per_second,filter_index,log_seconds'), 'options');
+                'max_reserved,rate_per_second,filter_index,log_seconds,roles'), 'options');
             call _queue_lock_kinds();
             call queue_now(v_now);
             if in_options is not null then
@@ -10662,12 +10779,31 @@ begin
                 call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
                 call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
                 call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
+                set v_roles = json_extract(in_options, '$.roles');
+                if json_type(v_roles) <> 'NULL' then
+                    begin
+                        declare exit handler for 1142, 1143
+                            call _queue_fail('PQ002', 'roles', v_roles,
+                                'needs that the owner of the queue may read mysql.user');
+                        if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
+                            select 1 from json_table(v_roles, '$[*]' columns (name json path '$')) n
+                            where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
+                                then
+                            call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
+                        elseif exists (select 1 from mysql.user u where u.user = '') then
+                            call _queue_fail('PQ002', 'roles', v_roles,
+                                'refused while the server has an account without a name');
+                        end if;
+                    end;
+                end if;
                 call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
                 if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
                     call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
+                    call _queue_check_roles(json_array(v_dead_letter_kind));
                 end if;
             end if;
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+            select k.roles into v_before from queue_kind k where k.p_kind = in_kind;
             update queue_kind k
             set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
                     coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
@@ -10691,8 +10827,14 @@ begin
                 k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
                     k.expires_seconds),
                 k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
-                    k.log_seconds)
+                    k.log_seconds),
+                k.roles = if(json_contains_path(in_options, 'one', '$.roles'), nullif(v_roles, 'null'), k.roles)
             where k.p_kind = in_kind;
+            insert into queue_kind (p_kind, roles)
+            select coalesce(k.dead_letter_kind, concat(left(k.p_kind, 95), '.dead')), k.roles from queue_kind k
+            where k.p_kind = in_kind and k.roles is not null
+            on duplicate key update roles = if(queue_kind.roles is null
+                or cast(queue_kind.roles as char) <=> v_before, k.roles, queue_kind.roles);
             select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
             if v_log > 0 and v_there = 0 then -- the first epoch of the log
                 insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
@@ -10706,7 +10848,7 @@ begin
             call _queue_define_filter(in_kind, in_options);
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
                 k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
             from queue_kind k where k.p_kind = in_kind;
         end;
         call _queue_commit(v_own);
@@ -10714,7 +10856,8 @@ begin
     end; end loop; end;
 end;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_lock_kinds, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+--     _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 --;
@@ -10724,8 +10867,8 @@ so do semaphores, groups and the places of readers. Its history, the keys that i
 queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
-nothing is removed.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, PQ004 while messages are held, and where the default
+dead-letter kind would close a circle; then nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.'
 begin
     declare v_now, v_entry, v_free, v_held bigint;
@@ -10742,6 +10885,7 @@ begin
                     order by q.entry;
             call queue_now(v_now);
             call _queue_check_kind(in_kind, 100, 'kind');
+            call _queue_check_roles(json_array(in_kind));
             call _queue_lock_kinds();
             open c;
             messages: loop
@@ -10773,7 +10917,7 @@ begin
             insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
             select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
                 k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
             from queue_kind k where k.p_kind = in_kind;
             delete k from queue_kind k where k.p_kind = in_kind;
             delete s from queue_subscription s where s.p_kind = in_kind;
@@ -10794,7 +10938,7 @@ create procedure queue_pause(in in_kind text character set utf8mb4 collate /*!80
 dies.
 in_kind: the kind.
 Result: changed: false where it was paused already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.'
 begin
     declare v_changed boolean;
@@ -10818,7 +10962,7 @@ create procedure queue_resume(in in_kind text character set utf8mb4 collate /*!8
     comment 'Ends the pause of a kind, and its draining.
 in_kind: the kind.
 Result: changed: false where it was neither paused nor drained.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.'
 begin
     declare v_changed boolean;

@@ -55,6 +55,8 @@ drop function _queue_defaults();
 --;
 drop function _queue_check_shape(jsonb);
 --;
+drop function _queue_check_roles(text[]);
+--;
 drop function queue_reap();
 --;
 drop function queue_heartbeat(text, jsonb);

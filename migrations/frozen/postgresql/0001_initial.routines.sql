@@ -117,7 +117,7 @@ end $$;
 comment on function _queue_fail(text, text, text, text) is
 $$Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
-PQ005 a receipt, PQ006 receipts that are lost.
+PQ005 a receipt, PQ006 receipts that are lost, PQ007 a kind that is for others.
 in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed:
 what is allowed.$$;
 --;
@@ -515,7 +515,7 @@ in_row: the message.
 Result: the message, its payload and headers replaced by those that were pushed onto it while it was held, if any.
 differs: a row can't be a parameter on MariaDB and MySQL, where what is pending has columns of its own.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_state, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_state, queue_now
 create or replace function queue_get(in_kind text, in_key text)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -528,6 +528,7 @@ declare
     v_now constant bigint := queue_now();
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_key(in_key, 'key');
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -543,10 +544,11 @@ in_kind: the kind. in_key: the key.
 Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
 else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
 row where there is no message.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: none.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_state, _queue_where, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_state, _queue_where,
+--     queue_now
 create or replace function queue_peek(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -561,6 +563,7 @@ declare
     v_where jsonb;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_count(v_most::bigint, 'max_messages', 10000::bigint);
     if in_options is not null then
         perform _queue_check_options(in_options, '{where}'::text[], 'options');
@@ -607,7 +610,7 @@ in_options: which ones.
 Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: first what is
 ready or held in its place, then what waits for its time, then what waits in the lines of order keys and semaphores.
 Where more waits in lines than is asked for, the lines decide which of it is shown.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.$$;
 --;
 create or replace function _queue_misfit(in_shape jsonb, in_payload jsonb) returns text language plpgsql as $$
@@ -675,8 +678,8 @@ in_options: delay_seconds (0 or more), or scheduled_at, see _queue_instant. in_n
 Result: microseconds since 1970; in_now where neither is given.
 Errors: PQ002.$$;
 --;
--- calls: _queue_check_headers, _queue_check_options, _queue_fail, _queue_integer, _queue_order_key, _queue_route,
---     _queue_schedule, _queue_semaphores, _queue_text
+-- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_integer,
+--     _queue_order_key, _queue_route, _queue_schedule, _queue_semaphores, _queue_text
 create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
     out on_duplicate text) language plpgsql as $$
@@ -701,7 +704,9 @@ begin
     if on_duplicate not in ('ignore', 'replace', 'keep_time', 'push_back') then
         perform _queue_fail('PQ002', 'on_duplicate', on_duplicate, 'must be ignore, replace, keep_time or push_back');
     end if;
-    perform _queue_route(in_options, null::jsonb);
+    if in_options ? 'route' then
+        perform _queue_check_roles(array(select jsonb_array_elements_text(_queue_route(in_options, null::jsonb))));
+    end if;
     perform _queue_order_key(in_options, null::jsonb);
     perform _queue_semaphores(in_options, null::jsonb);
     if char_length(_queue_text(in_options, 'group')) not between 1 and 100 then
@@ -910,9 +915,9 @@ nothing happens where nothing was pushed onto it.
 in_now: the time of the call.
 differs: on MariaDB and MySQL it is a part of _queue_end.$$;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index,
---     _queue_is_remembered, _queue_key, _queue_log_put, _queue_permits_pushed, _queue_push_options, _queue_put,
---     _queue_put_in_line, _queue_route, _queue_semaphores, _queue_take_back, queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail,
+--     _queue_index, _queue_is_remembered, _queue_key, _queue_log_put, _queue_permits_pushed, _queue_push_options,
+--     _queue_put, _queue_put_in_line, _queue_route, _queue_semaphores, _queue_take_back, queue_now
 -- changes: delayed_queue
 create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
@@ -924,6 +929,7 @@ declare
     v_draining boolean;
     v_filter boolean;
     v_logs boolean;
+    v_restricted boolean;
     v_options record;
     v_put record;
 begin
@@ -935,9 +941,12 @@ begin
     p_key := v_key;
     perform _queue_check_key(v_key, 'key');
     select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index,
-        k.log_seconds > 0
-    into v_shape, v_since, v_draining, v_filter, v_logs
+        k.log_seconds > 0, k.roles is not null
+    into v_shape, v_since, v_draining, v_filter, v_logs, v_restricted
     from queue_kind k where k.p_kind = in_kind;
+    if v_restricted then
+        perform _queue_check_roles(array[in_kind]);
+    end if;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then
@@ -1130,7 +1139,7 @@ begin
         where not exists (
             select from queue_kind k where k.p_kind = in_kind
                 and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
-                or k.log_seconds > 0))
+                or k.log_seconds > 0 or k.roles is not null))
         on conflict on constraint delayed_queue_pkey do nothing
         returning delayed_queue.p_kind, delayed_queue.p_key, delayed_queue.scheduled_at, 'created'::text
         into p_kind, p_key, scheduled_at, outcome;
@@ -1182,8 +1191,8 @@ Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there 
 remembered; outcome: created, ignored, replaced, or held: somebody holds the message, so the newest content is kept
 and is delivered after the present delivery is done. A hold that has expired is no hold: the message is replaced, with
 attempts 0, and the late ack of its holder is lost.
-Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained, and
-for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
 putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
 waits until this transaction has ended.
@@ -1208,13 +1217,10 @@ comment on function queue_push_bytes(text, text, bytea, jsonb) is
 $$Puts one message with a binary payload into a kind; it comes back byte for byte.
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_check_fit, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index_keys, _queue_is_remembered,
---     _queue_join_line_batch, _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_permits_pushed,
---     _queue_push_batch, _queue_put, _queue_put_onto, _queue_route, _queue_semaphores, _queue_take_back, _queue_wake,
---     queue_now
--- changes: delayed_queue
--- _queue_put_onto, _queue_route, _queue_semaphores, _queue_permits_pushed, _queue_join_line_batch, _queue_take_back,
---     _queue_wake, queue_now
+-- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index_keys,
+--     _queue_is_remembered, _queue_join_line_batch, _queue_line, _queue_log_batch, _queue_message, _queue_order_key,
+--     _queue_permits_pushed, _queue_push_batch, _queue_put, _queue_put_onto, _queue_route, _queue_semaphores,
+--     _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
@@ -1240,6 +1246,9 @@ begin
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
     v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
+    if v_kind.roles is not null then
+        perform _queue_check_roles(array[in_kind]);
+    end if;
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
@@ -1347,8 +1356,8 @@ queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates 
 pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
 their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
-Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …;
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
 the keys, so that overlapping batches don't deadlock.$$;
@@ -1726,8 +1735,8 @@ differs: a procedure of MariaDB and MySQL can't hand rows to another one, so _qu
 hand over entries.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail, _queue_number,
---     _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail,
+--     _queue_number, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -1765,6 +1774,9 @@ begin
         v_kind := _queue_defaults();
     end if;
     v_kind.p_kind := in_kind;
+    if v_kind.roles is not null then
+        perform _queue_check_roles(array[in_kind]);
+    end if;
     v_until := v_now + v_kind.timeout_seconds * 1000000;
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds, where}'::text[], 'options');
@@ -1876,14 +1888,14 @@ effort. High priorities can keep low ones waiting without an end. A message that
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
 permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
 See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks, _queue_upkeep,
---     _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks,
+--     _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1921,6 +1933,9 @@ begin
     if not found then
         v_kind := _queue_defaults();
         v_kind.p_kind := in_kind;
+    end if;
+    if v_kind.roles is not null then
+        perform _queue_check_roles(array[in_kind]);
     end if;
     if v_kind.expires_seconds is not null then
         perform _queue_use(v_kind, v_now);
@@ -2011,7 +2026,7 @@ Result: the columns of each message as it was, and errors (see queue_get), times
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn't
 matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.$$;
 --;
 -- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipt, _queue_wake, queue_now
@@ -2165,9 +2180,9 @@ in_options: those of queue_reserve, and lost.
 - lost: fails the call where a receipt is lost. Allowed: error. Default: a lost receipt is counted, no more.
 Result: that of queue_reserve. No row where nothing is ready or the kind is paused; what is acked is acked all the
 same. A receipt that is lost, see queue_ack_many, changes nothing and is counted for in_kind, see queue_stats.
-Errors: PQ006 with the receipts that are lost, see option lost; PQ005 for receipts, PQ001 for kind, worker and
-max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where the next kind of a route
-is drained. After each of them nothing is acked, and nothing taken.
+Errors: PQ007 for a kind that is for others. PQ006 with the receipts that are lost, see option lost; PQ005 for receipts,
+PQ001 for kind, worker and max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where
+the next kind of a route is drained. After each of them nothing is acked, and nothing taken.
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.$$;
 --;
@@ -2934,19 +2949,26 @@ the call.
 Locks: the next in the lines of their order keys.$$;
 --;
 -- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
--- changes: delayed_queue
+-- changes: delayed_queue, queue_kind
 create or replace function _queue_bury(in_entry bigint, in_error text,
     in_now bigint) returns void language plpgsql as $$
 declare
     v_dead delayed_queue;
+    v_from text;
+    v_settings queue_kind;
     v_kind text;
     v_suffix text := '';
     v_letter bigint;
 begin
     -- history has them too
     update delayed_queue q set errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, in_error)
-    where q.entry = in_entry
-        returning coalesce((_queue_settings(q.p_kind)).dead_letter_kind, left(q.p_kind, 95) || '.dead') into v_kind;
+    where q.entry = in_entry returning q.p_kind into v_from;
+    v_settings := _queue_settings(v_from);
+    v_kind := coalesce(v_settings.dead_letter_kind, left(v_from, 95) || '.dead');
+    if v_settings.roles is not null and (_queue_settings(v_kind)).roles is null then -- a dead letter that dies again
+        insert into queue_kind as k (p_kind, roles) values (v_kind, v_settings.roles)
+        on conflict on constraint queue_kind_pkey do update set roles = excluded.roles where k.roles is null;
+    end if;
     v_dead := _queue_end(in_entry, 'dead', v_kind, in_now);
     loop
         insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -3233,7 +3255,7 @@ Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_move_each.
 differs: on MariaDB and MySQL it is a part of queue_move_many, and of _queue_ack_each.$$;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_fail, _queue_text
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
     perform _queue_check_options(in_options, '{result, to, payload}'::text[], 'options');
@@ -3248,6 +3270,7 @@ begin
     end if;
     if _queue_text(in_options, 'to') is not null then
         perform _queue_check_kind(in_options ->> 'to', 95, 'to');
+        perform _queue_check_roles(array[in_options ->> 'to']);
     end if;
 end $$;
 --;
@@ -3335,8 +3358,8 @@ its route unless it is redriven: its ack ends it.
 Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is taken there, see queue_move; lost:
 somebody else has got the message since, or it was acked, moved or removed. After the timeout, but before the next
 delivery, an ack still counts. lost is an answer: nothing has changed.
-Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the
-next kind is drained; then it is still held.
+Errors: PQ007 for a kind that is for others. PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for
+result and payload, PQ004 where the next kind is drained; then it is still held.
 Locks: the message and the next in the line of its order key. Where it goes on, also the first of that line there and
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
@@ -3531,7 +3554,7 @@ time.
 Errors: PQ005 with the first that is no receipt, PQ002 for options, PQ003 for the payload; then nothing is given back.
 Locks: as queue_nack, in the order of the entries.$$;
 --;
--- calls: _queue_check_move, _queue_move_many, _queue_receipt, queue_now
+-- calls: _queue_check_move, _queue_check_roles, _queue_move_many, _queue_receipt, queue_now
 create or replace function queue_move(in_receipt text, in_to_kind text, in_options jsonb default null,
     out receipt text, out outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3543,6 +3566,7 @@ declare
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_move(in_to_kind, in_options, v_now, '');
+    perform _queue_check_roles(array[in_to_kind]);
     receipt := in_receipt;
     outcome := (_queue_move_many(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
         array[coalesce(nullif(in_options, 'null'), '{}')], v_now))[1];
@@ -3564,12 +3588,13 @@ in_options: what changes on the way.
 A route of the message stays before it. It waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the
 key there; duplicate: the key is taken there, the message there stays and this one is removed; lost (see queue_ack).
-Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
-PQ004 for a target that is drained, unless it is the kind itself.
+Errors: PQ007 for a kind that is for others. PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options,
+PQ003 for payload and headers, PQ004 for a target that is drained, unless it is the kind itself.
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss's move-to-queue.$$;
 --;
--- calls: _queue_check_move, _queue_check_options, _queue_fail, _queue_move_many, _queue_receipts, queue_now
+-- calls: _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail, _queue_move_many, _queue_receipts,
+--     queue_now
 create or replace function queue_move_many(in_moves jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3602,6 +3627,7 @@ begin
     for i in 1 .. cardinality(v_kinds) loop
         perform _queue_check_move(v_kinds[i], nullif(v_moves[i], '{}'), v_now, 'moves[' || i - 1 || '].');
     end loop;
+    perform _queue_check_roles(v_kinds);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_kinds)]);
     v_each := _queue_move_many(v_receipts.entries, v_receipts.secrets,
         array(select v_kinds[p.place] from unnest(v_receipts.places) with ordinality p (place, n) order by p.n),
@@ -3621,7 +3647,7 @@ second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3632,6 +3658,7 @@ declare
     v_row delayed_queue;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_key(in_key, 'key');
     select q.* into v_row from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     if not found then
@@ -3650,10 +3677,10 @@ comment on function queue_remove(text, text) is
 $$Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3664,6 +3691,7 @@ declare
     v_gone record;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
@@ -3679,11 +3707,11 @@ comment on function queue_purge(text, bigint) is
 $$Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.$$;
 --;
--- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_end, _queue_index, _queue_join_line,
---     _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
+-- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_index,
+--     _queue_join_line, _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
     out stayed bigint)
@@ -3701,6 +3729,7 @@ declare
     v_names text[];
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
@@ -3776,7 +3805,7 @@ in_kind: the dead-letter kind.
 in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
 the first in that order goes.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.$$;
 --;
 create or replace function _queue_history_row(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint)
@@ -3879,8 +3908,8 @@ Result: the entries taken back.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: on MariaDB and MySQL _queue_is_remembered reads with a lock, so nothing has to be taken back.$$;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_fail, _queue_index, _queue_instant, _queue_integer,
---     _queue_log, _queue_text, _queue_wake, queue_now
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_fail, _queue_index, _queue_instant,
+--     _queue_integer, _queue_log, _queue_text, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_replay(in_kind text, in_filter jsonb default null, out went bigint, out stayed bigint)
     language plpgsql
@@ -3900,6 +3929,7 @@ begin
     perform _queue_check_kind(in_kind, 100, 'kind');
     perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}'::text[], 'filter');
     perform _queue_check_kind(v_to_kind, 100, 'to_kind');
+    perform _queue_check_roles(array[in_kind, v_to_kind]);
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         perform _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     elsif exists (select from queue_kind k where k.p_kind = v_to_kind and k.draining) then
@@ -3950,7 +3980,8 @@ in_filter: which of it, all conditions together.
 Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A
 key that is only remembered (dedup_seconds) doesn't hinder it. What isn't of the payload_shape there is dead at the
 next reserve.
-Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is
+drained.
 Locks: none; keys are put in in their order.$$;
 --;
 -- calls: _queue_fail, _queue_text
@@ -5558,7 +5589,7 @@ Locks: the groups, shared, in the order of their names: they can't finish before
 that is finishing.$$;
 --;
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_integer, _queue_number, _queue_text
+--     _queue_check_roles, _queue_fail, _queue_integer, _queue_number, _queue_text
 create or replace function _queue_group_options(in_then_kind text, in_then_payload jsonb, in_options jsonb) returns void
     language plpgsql as $$
 begin
@@ -5584,6 +5615,7 @@ begin
     if _queue_text(in_options, 'key') is not null then
         perform _queue_check_key(in_options ->> 'key', 'key');
     end if;
+    perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
     perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
     perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
     perform _queue_number(in_options, 'keep_seconds', 0::numeric, 3153600000::numeric);
@@ -5657,8 +5689,8 @@ in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
 Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.$$;
 --;
--- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
---     queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
+--     _queue_members_end, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
@@ -5684,6 +5716,7 @@ begin
     if not found then
         perform _queue_check_kind(in_then_kind, 95, 'then_kind');
     end if;
+    perform _queue_check_roles(array[v_group.then_kind, v_group.fail_kind]); -- what is changed is what they get
     if v_group.finished_at is null then
         if v_new then
             insert into queue_group_stripe (group_name, stripe) select in_group, s.stripe
@@ -5746,7 +5779,7 @@ removed, purged, dropped or goes with its kind is done: outcome gone, from the n
 is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
-Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
+Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
 Locks: the group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a
 group of a few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
 that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
@@ -5860,7 +5893,7 @@ Result: the outcomes by kind.
 Locks: the messages of that key, in the order of their entries.
 differs: on MariaDB and MySQL it is a part of _queue_publish.$$;
 --;
--- calls: _queue_check_kind, _queue_check_topic, _queue_matcher, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 create or replace function queue_subscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
@@ -5871,6 +5904,7 @@ declare
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     v_words := string_to_array(in_pattern, '.');
     v_wild := least(array_position(v_words, '*'), array_position(v_words, '#'));
     insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
@@ -5890,11 +5924,11 @@ in_pattern: words with a dot between them, 1 to 255 characters, in which the wor
 for any number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to
 95 characters; nobody has to have defined it.
 Result: changed: false where that kind had that pattern already.
-Errors: PQ001 for pattern and kind.
+Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: none.
 Where the idea comes from: the topic exchange of AMQP.$$;
 --;
--- calls: _queue_check_kind, _queue_check_topic
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
@@ -5902,6 +5936,7 @@ create or replace function queue_unsubscribe(in_pattern text, in_kind text, out 
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     delete from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
     changed := found;
 end $$;
@@ -5910,12 +5945,12 @@ comment on function queue_unsubscribe(text, text) is
 $$Ends a subscription. What the kind has got stays there.
 in_pattern: the pattern, as it was subscribed. in_kind: the kind.
 Result: changed: false where that kind didn't have that pattern.
-Errors: PQ001 for pattern and kind.
+Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: the subscription.$$;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_topic,
---     _queue_fail, _queue_index, _queue_key, _queue_log_published, _queue_publish_onto, _queue_push_options,
---     _queue_subscribed, _queue_take_back, _queue_wake, queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
+--     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log_published, _queue_publish_onto,
+--     _queue_push_options, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_publish(in_topic text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null)
@@ -5943,10 +5978,15 @@ begin
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
-        select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs from queue_kind k
+        select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs, k.roles
+            from queue_kind k
         where k.p_kind = any (v_kinds)
-            and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
+            and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0
+            or k.roles is not null) order by k.p_kind
     loop
+        if v_kind.roles is not null then
+            perform _queue_check_roles(array[v_kind.p_kind]);
+        end if;
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic,
                 format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
@@ -6016,8 +6056,8 @@ in_options: options of a push, for each copy, as in queue_push.
   Default: ignore.
 Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is
 subscribed.
-Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is
-drained; then nobody gets it.
+Errors: PQ007 for a kind that is for others. PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 where one of the kinds is drained; then nobody gets it.
 Locks: the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. The call
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.$$;
@@ -6270,7 +6310,8 @@ in_rule: the rule, which is due. in_now: the time of the call.
 Result: microseconds since 1970-01-01 UTC, at the earliest next_at.$$;
 --;
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
+--     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
+--     _queue_text, queue_now
 -- changes: queue_recurring
 create or replace function queue_schedule(in_name text, in_kind text, in_payload jsonb default null,
     in_options jsonb default null, out name text, out p_kind text, out next_at bigint)
@@ -6286,6 +6327,7 @@ declare
 begin
     perform _queue_check_kind(in_name, 100, 'name');
     perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options, v_rules || v_pushes, 'options');
@@ -6354,7 +6396,7 @@ in_options: one of every_seconds, daily_at and cron, and perhaps others.
 - max_attempts: of each push. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
 Result: name, p_kind; next_at, microseconds since 1970, NULL where until is past. A message has the key <name>@<when
 it was due>, as 2026-11-21T09:30:00Z.
-Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
+Errors: PQ007 for a kind that is for others. PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
 Locks: the schedule.
 Where the idea comes from: cron.$$;
 --;
@@ -6786,8 +6828,8 @@ in_options: the options, an object or NULL.
 Result: the events, in their order, with a comma between them; NULL where there is no such option.
 Errors: PQ002.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_topic, _queue_events, _queue_fail,
---     _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
+--     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
 -- changes: queue_reader
 create or replace function _queue_reader(in_name text, in_reader text,
     in_options jsonb) returns queue_reader language plpgsql as $$
@@ -6803,6 +6845,8 @@ begin
     if v_matcher is not null then
         perform _queue_check_topic(in_name, 'pattern');
     end if;
+    perform _queue_check_roles(case when v_matcher is null then array[in_name] else array(
+        select k.p_kind from queue_kind k where k.roles is not null and '.' || k.p_kind ~ v_matcher) end);
     perform _queue_check_key(in_reader, 'reader');
     perform _queue_check_options(in_options, '{from, events}'::text[], 'options');
     if v_from not in ('oldest', 'now') then
@@ -6915,8 +6959,9 @@ readers. Nobody is shown a position before what stands in front of it is committ
 has pushed to a kind with a log and stays open keeps the readers where it began; others don't. In a transaction of
 REPEATABLE READ or SERIALIZABLE, where a position was left out by one that was undone, what follows may come a read
 later. What vanishes with its kind (queue_drop, expires_seconds) leaves no event.
-Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the reader reads another name, and
-where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
+Errors: PQ007 for a kind that is for others. PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the
+reader reads another name, and where it has fallen behind log_seconds: the error names the position that it acks to go
+on with what is kept.
 Locks: none, but for a new reader.
 Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka's last stable offset.$$;
 --;
@@ -7608,14 +7653,15 @@ Result: how many.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.$$;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_fail, _queue_key,
---     _queue_push_options
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_check_roles,
+--     _queue_fail, _queue_key, _queue_push_options
 create or replace function _queue_check_inbox_row(in_row queue_inbox, in_now bigint,
     out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
     out attempts integer, out max_attempts integer) language plpgsql strict as $$
 declare
     v_shape jsonb;
     v_draining boolean;
+    v_restricted boolean;
     v_options record;
 begin
     perform _queue_check_kind(in_row.p_kind, 95, 'kind');
@@ -7627,7 +7673,11 @@ begin
     elsif in_row.payload is not null then
         perform _queue_fail('PQ003', 'payload', in_row.payload, 'must not stand beside payload_bytes');
     end if;
-    select k.payload_shape, k.draining into v_shape, v_draining from queue_kind k where k.p_kind = in_row.p_kind;
+    select k.payload_shape, k.draining, k.roles is not null into v_shape, v_draining, v_restricted from queue_kind k
+        where k.p_kind = in_row.p_kind;
+    if v_restricted then
+        perform _queue_check_roles(array[in_row.p_kind]);
+    end if;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_row.p_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then
@@ -7701,7 +7751,8 @@ create or replace function _queue_drain_inbox() returns trigger
         set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
+    v_asks constant boolean := exists (select from queue_kind k
+        where k.payload_shape is not null or k.draining or k.roles is not null);
     v_keeps constant boolean := exists (select from queue_kind k
         where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record; v_ids record;
@@ -7713,7 +7764,8 @@ declare
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
         select min(l.id) as first, max(l.id) as last, count(*) as number, count(case when (not (v_asks and coalesce((
-            select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind), false))
+            select k.payload_shape is not null or k.draining or k.roles is not null from queue_kind k
+                where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
             and l.payload::jsonb is not null -- whose depth is at most the number of brackets, and one
@@ -7798,7 +7850,8 @@ begin
                 g.scheduled_at, g.attempts, g.max_attempts
             from g;
             v_taken := v_taken + 1;
-        exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004' then
+        exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004'
+            or sqlstate 'PQ007' then
             raise warning 'the row % of queue_inbox stays there: %', v_id, sqlerrm;
         end;
     end loop;
@@ -7922,7 +7975,7 @@ Result: removed: how many messages.
 Errors: PQ001 for job.
 Locks: the parts, in their order.$$;
 --;
--- calls: _queue_check_kind, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, queue_now
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -7932,6 +7985,7 @@ declare
     v_now constant bigint := queue_now();
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     ready := not exists (select from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
             and q.scheduled_at <= v_now)
@@ -7942,7 +7996,7 @@ comment on function queue_stream_ready(text) is
 $$Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
 Result: ready: false where nothing is ready or the kind is paused.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: none.$$;
 --;
 -- calls: _queue_check_key, _queue_stream_trim, queue_now
@@ -7980,7 +8034,8 @@ Errors: PQ001 for source.
 Locks: the row of the read; waits for calls of queue_stream_reserve that are under way.
 Where the idea comes from: the fencing tokens of leases.$$;
 --;
--- calls: _queue_boolean, _queue_check_batch, _queue_fail, _queue_integer, _queue_text, queue_now, queue_reserve
+-- calls: _queue_boolean, _queue_check_batch, _queue_check_roles, _queue_fail, _queue_integer, _queue_text, queue_now,
+--     queue_reserve
 -- changes: queue_stream_part
 create or replace function queue_stream_reserve(in_stream text, in_batch bigint, in_part integer, in_kind text,
     in_max_messages integer default null, in_options jsonb default null)
@@ -8007,6 +8062,14 @@ begin
     if char_length(v_source) between 1 and 230 is not true then
         perform _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
     end if;
+    -- what it handed out before, too: a source may have been of another kind then
+    perform _queue_check_roles(in_kind ||
+        array(select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part) || array(
+        select q.p_kind
+        from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt),
+            lateral (select left(e.receipt, -33)::bigint as entry) r
+        join delayed_queue q on q.entry between r.entry and r.entry
+        where p.source = v_source and p.part = in_part));
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
@@ -8076,7 +8139,8 @@ in_options: those of queue_reserve, and three more.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn't. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
-Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
+Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
+PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.$$;
 --;
@@ -8232,9 +8296,9 @@ in_options: what came of the batch.
 - refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
 how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
-Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren't there, and where
-another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003 for a payload there. For a
-message that is published the error of a push, naming its key.
+Errors: PQ007 for a kind that is for others. PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for
+parts that aren't there, and where another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003
+for a payload there. For a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;
 --;
@@ -8538,6 +8602,28 @@ calls free once. Semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;
 --;
 -- calls: _queue_fail
+create or replace function _queue_check_roles(in_kinds text[]) returns void language plpgsql as $$
+declare
+    v_kind record;
+begin
+    -- session_user, since any session may set its role to one that it is a member of, and no other
+    select k.p_kind, k.roles into v_kind from queue_kind k
+    where k.p_kind = any (in_kinds) and k.roles is not null and session_user <> current_user and not exists (
+        select from jsonb_array_elements_text(k.roles) n (name) join pg_roles r on r.rolname = n.name::name
+        where pg_has_role(session_user, r.oid, 'member'))
+    order by k.p_kind limit 1;
+    if found then
+        perform _queue_fail('PQ007', 'kind', v_kind.p_kind,
+            'is for ' || v_kind.roles::text || ', not for ' || session_user);
+    end if;
+end $$;
+--;
+comment on function _queue_check_roles(text[]) is
+$$Refuses a session that may not use a kind, see the option roles of queue_define. The owner of the queue may use all.
+in_kinds: the kinds; NULL or one that nobody has restricted: anybody may.
+Errors: PQ007 for the first kind that isn't for the login of the session.$$;
+--;
+-- calls: _queue_fail
 create or replace function _queue_check_shape(in_shape jsonb) returns jsonb language plpgsql as $$
 begin
     if in_shape is null or jsonb_typeof(in_shape) = 'null' then
@@ -8587,13 +8673,14 @@ in_kind: the kind.
 Result: the row of queue_kind, made up where there is none.
 differs: on MariaDB and MySQL a call reads the columns that it needs; see _queue_defaults.$$;
 --;
--- calls: _queue_check_kind, _queue_wake
+-- calls: _queue_check_kind, _queue_check_roles, _queue_wake
 -- changes: queue_kind
 create or replace function _queue_set_paused(in_kind text, in_paused boolean) returns boolean language plpgsql as $$
 declare
     v_changed boolean;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     if not in_paused then
         update queue_kind k set paused = false, draining = false where k.p_kind = in_kind and (k.paused or k.draining);
     else
@@ -8708,13 +8795,14 @@ Result: how many rows went.
 Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is
 left.$$;
 --;
--- calls: _queue_check_kind
+-- calls: _queue_check_kind, _queue_check_roles
 -- changes: queue_kind
 create or replace function queue_drain(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     insert into queue_kind as k (p_kind, draining) values (in_kind, true)
     on conflict on constraint queue_kind_pkey do update set draining = true where not k.draining;
     changed := found;
@@ -8728,13 +8816,13 @@ finished or given back. What waits for its time is delivered then. What dies els
 kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
 in_kind: the kind.
 Result: changed: false where it was drained already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.$$;
 --;
--- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_shape,
---     _queue_defaults, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer, _queue_number,
---     _queue_settings, _queue_text, queue_now
+-- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+--     _queue_check_shape, _queue_defaults, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail,
+--     _queue_integer, _queue_number, _queue_settings, _queue_text, queue_now
 -- changes: queue_kind, queue_use
 create or replace function queue_define(in_kind text, in_options jsonb default null) returns setof queue_kind
     language plpgsql
@@ -8743,11 +8831,13 @@ declare
     v_now constant bigint := queue_now();
     v_default constant queue_kind := _queue_defaults();
     v_kind queue_kind;
+    v_roles jsonb;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
         backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds,
-        max_reserved, rate_per_second, filter_index, log_seconds}'::text[], 'options');
+        max_reserved, rate_per_second, filter_index, log_seconds, roles}'::text[], 'options');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -8783,17 +8873,27 @@ begin
     v_kind.log_seconds := case when in_options ? 'log_seconds'
         then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds)
             else v_kind.log_seconds end;
+    v_roles := v_kind.roles;
+    v_kind.roles := case when in_options ? 'roles' then nullif(in_options -> 'roles', 'null') else v_roles end;
+    if in_options ? 'roles' and (jsonb_typeof(v_kind.roles) <> 'array'
+        or jsonb_array_length(v_kind.roles) not between 1 and 32
+        or exists (select from jsonb_array_elements(v_kind.roles) n (name)
+            left join pg_roles r on r.rolname = n.name ->> 0 where r.oid is null))
+    then
+        perform _queue_fail('PQ002', 'roles', v_kind.roles::text, 'must be an array of 1 to 32 roles that there are');
+    end if;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
+        perform _queue_check_roles(array[v_kind.dead_letter_kind]);
     end if;
     insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds,
         jitter, dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds,
-        filter_index, log_seconds)
+        filter_index, log_seconds, roles)
     values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
         v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
         v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index,
-        v_kind.log_seconds)
+        v_kind.log_seconds, v_kind.roles)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
@@ -8801,7 +8901,13 @@ begin
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
         expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index,
-        log_seconds = excluded.log_seconds;
+        log_seconds = excluded.log_seconds, roles = excluded.roles;
+    if v_kind.roles is not null then -- its dead letters aren't for everybody, either
+        insert into queue_kind as k (p_kind, roles)
+            values (coalesce(v_kind.dead_letter_kind, left(in_kind, 95) || '.dead'), v_kind.roles)
+        on conflict on constraint queue_kind_pkey do update set roles = excluded.roles
+            where k.roles is null or k.roles = v_roles;
+    end if;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
     if in_options ? 'filter_index' then
         perform _queue_define_filter(in_kind, v_kind.filter_index);
@@ -8851,14 +8957,18 @@ becomes null, for ever.
   true, false. Default: false.
 - log_seconds: for how long the log keeps what comes in and what ends, see queue_read. Allowed: 0 to 315360000 (10
   years). Default: 0.
+- roles: who may use the kind: put messages in, also by a topic, a route, a move, a group or a schedule, take them, look
+  at them, and change the kind. A login may that is one of them or, on PostgreSQL, a member of one. The owner of the
+  queue always may. Dead letters are for the same ones. Allowed: an array of 1 to 32 names of roles, on MariaDB and
+  MySQL of accounts, without a host. Default: null (all).
 A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
-Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
+Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may not use the kind.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.$$;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_permits_settle,
---     _queue_settings, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+--     _queue_permits_settle, _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
@@ -8871,6 +8981,7 @@ declare
     v_gone record;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
     v_gone := _queue_discard(array(
@@ -8902,8 +9013,8 @@ so do semaphores, groups and the places of readers. Its history, the keys that i
 queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
-nothing is removed.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, PQ004 while messages are held, and where the default
+dead-letter kind would close a circle; then nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.$$;
 --;
 -- calls: _queue_set_paused
@@ -8918,7 +9029,7 @@ comment on function queue_pause(text) is
 $$Pauses a kind: queue_reserve and queue_pop get nothing; push, ack, nack, extend and move go on, and nothing dies.
 in_kind: the kind.
 Result: changed: false where it was paused already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.$$;
 --;
 -- calls: _queue_set_paused
@@ -8933,7 +9044,7 @@ comment on function queue_resume(text) is
 $$Ends the pause of a kind, and its draining.
 in_kind: the kind.
 Result: changed: false where it was neither paused nor drained.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.$$;
 --;
 -- changes: queue_count
@@ -9512,6 +9623,7 @@ revoke all on function
     _queue_check_nack(jsonb),
     _queue_check_options(jsonb, text[], text),
     _queue_check_payload(jsonb, text),
+    _queue_check_roles(text[]),
     _queue_check_seconds(double precision),
     _queue_check_shape(jsonb),
     _queue_check_topic(text, text),
@@ -9749,8 +9861,7 @@ begin
             queue_move_many(jsonb, jsonb),
             queue_wait(jsonb, double precision),
             queue_listen(jsonb),
-            queue_heartbeat(text, jsonb),
-            queue_reap()
+            queue_heartbeat(text, jsonb)
             to queue_consumer;
         grant execute on function queue_stage_begin(text, jsonb), queue_stage_publish(jsonb, jsonb),
             queue_stage_abort(text)
@@ -9781,7 +9892,7 @@ begin
         grant execute on function _queue_is_alive(integer, integer, bigint, bigint),
             _queue_state(bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
-        grant execute on function queue_tick(), queue_prune(bigint) to queue_consumer, queue_operator;
+        grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;
         grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint),
             queue_read_end(text)
             to queue_consumer, queue_operator;

@@ -20,7 +20,8 @@ create table queue_kind (
     max_reserved        integer,
     rate_per_second     numeric,
     filter_index        boolean not null default false,
-    log_seconds         numeric not null default 0
+    log_seconds         numeric not null default 0,
+    roles               jsonb
 );
 --;
 -- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep, or anybody to tell?)

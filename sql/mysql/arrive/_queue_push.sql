@@ -14,7 +14,7 @@ push: begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter, v_logs boolean;
+    declare v_draining, v_filter, v_logs, v_restricted boolean;
     declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -27,9 +27,13 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index, k.log_seconds > 0
-    into v_shape, v_since, v_draining, v_filter, v_logs
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index, k.log_seconds > 0,
+        k.roles is not null
+    into v_shape, v_since, v_draining, v_filter, v_logs, v_restricted
     from queue_kind k where k.p_kind = in_kind;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
+    end if;
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elseif v_shape is not null then

@@ -1,5 +1,5 @@
--- calls: _queue_check_headers, _queue_check_options, _queue_fail, _queue_integer, _queue_order_key, _queue_route,
---     _queue_schedule, _queue_semaphores, _queue_text
+-- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_integer,
+--     _queue_order_key, _queue_route, _queue_schedule, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 delimiter $$
 create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
@@ -49,6 +49,9 @@ begin
         if json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
             call _queue_order_key(in_options, null, v_order);
             call _queue_route(in_options, null, v_text);
+            if v_text is not null then
+                call _queue_check_roles(v_text);
+            end if;
             call _queue_text(in_options, 'group', v_text);
             if v_text is not null and char_length(v_text) not between 1 and 100 then
                 call _queue_fail('PQ002', 'group', v_text, 'must have 1 to 100 characters');

@@ -38,8 +38,8 @@ Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there 
 remembered; outcome: created, ignored, replaced, or held: somebody holds the message, so the newest content is kept
 and is delivered after the present delivery is done. A hold that has expired is no hold: the message is replaced, with
 attempts 0, and the late ack of its holder is lost.
-Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained, and
-for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
 putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
 waits until this transaction has ended.

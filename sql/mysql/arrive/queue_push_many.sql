@@ -1,5 +1,5 @@
--- calls: _queue_check_kind, _queue_check_messages, _queue_fail, _queue_index_keys, _queue_log_batch,
---     _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
+-- calls: _queue_check_kind, _queue_check_messages, _queue_check_roles, _queue_fail, _queue_index_keys,
+--     _queue_log_batch, _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
 drop procedure if exists queue_push_many;
 delimiter $$
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
@@ -10,8 +10,8 @@ queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates 
 pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
 their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
-Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …;
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
 the keys, so that overlapping batches don''t deadlock.'
@@ -19,7 +19,7 @@ begin
     declare v_outcomes, v_made longtext character set ascii;
     begin atomic
         declare v_now, v_at bigint;
-        declare v_keeps, v_draining, v_filter, v_logs boolean default false;
+        declare v_keeps, v_draining, v_filter, v_logs, v_restricted boolean default false;
         declare v_headers longtext character set utf8mb4;
         declare v_priority smallint;
         declare v_attempts, v_max_attempts int;
@@ -35,9 +35,12 @@ begin
         call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
             v_on_duplicate);
         select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-            or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0
-        into v_keeps, v_draining, v_filter, v_logs
+            or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0, k.roles is not null
+        into v_keeps, v_draining, v_filter, v_logs, v_restricted
         from queue_kind k where k.p_kind = in_kind;
+        if v_restricted then
+            call _queue_check_roles(json_array(in_kind));
+        end if;
         if v_draining then
             call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
         end if;

@@ -1,5 +1,6 @@
--- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_defaults,
---     _queue_groups_due, _queue_take_deliverable, _queue_take_with_permits, _queue_use, _queue_where
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
+--     _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_take_deliverable, _queue_take_with_permits,
+--     _queue_use, _queue_where
 -- changes: queue_count
 drop procedure if exists _queue_pop_take;
 delimiter $$
@@ -13,7 +14,7 @@ begin
     declare v_looked bigint;
     declare v_most, v_number, v_expired int;
     declare v_max int default coalesce(in_max_messages, 1);
-    declare v_paused, v_guarded boolean default false;
+    declare v_paused, v_guarded, v_restricted boolean default false;
     declare v_expires decimal(20,6);
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
@@ -26,11 +27,14 @@ begin
     call _queue_check_options(in_options, 'where', 'options');
     call _queue_where(in_options, v_where);
     select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores,
-        k.rate_per_second
-    into v_most, v_paused, v_shape, v_expires, v_guarded, v_rate
+        k.rate_per_second, k.roles is not null
+    into v_most, v_paused, v_shape, v_expires, v_guarded, v_rate, v_restricted
     from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
     end if;
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, in_now);

@@ -32,7 +32,7 @@ begin
         select min(i.id) into v_landed from queue_inbox i;
         select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused or k.payload_shape is not null
             or k.expires_seconds is not null
-                or k.max_reserved is not null or k.rate_per_second is not null,
+                or k.max_reserved is not null or k.rate_per_second is not null or k.roles is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
         into v_timeout, v_most, v_special, v_keeps, v_guarded from queue_kind k where k.p_kind = in_kind;
         if v_most is null then

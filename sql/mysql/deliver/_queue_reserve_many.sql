@@ -1,7 +1,10 @@
 -- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
---     _queue_check_kind, _queue_check_options, _queue_claim_slots, _queue_defaults, _queue_drain_inbox,
---     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
---     _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults,
+--     _queue_drain_inbox, _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable,
+--     _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where, queue_now
+-- changes: queue_count
+-- _queue_admitted, _queue_random, _queue_take_deliverable, _queue_drain_inbox, _queue_take_with_permits, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: queue_count
 drop procedure if exists _queue_reserve_many;
 delimiter $$
@@ -20,7 +23,7 @@ begin
     declare v_most, v_number, v_expired, v_limit, v_part int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
-    declare v_paused, v_keeps, v_guarded boolean default false;
+    declare v_paused, v_keeps, v_guarded, v_restricted boolean default false;
     declare v_expires decimal(20,6);
     declare v_shape, v_where longtext character set utf8mb4;
     declare v_worker text collate exact default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
@@ -32,11 +35,15 @@ begin
     call _queue_check_count(v_max, 'max_messages', 10000);
     call _queue_check_key(v_worker, 'worker');
     select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
-        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_guarded, v_limit, v_rate from queue_kind k
-        where k.p_kind = in_kind;
+        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second,
+            k.roles is not null
+    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_guarded, v_limit, v_rate, v_restricted
+        from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
     end if;
     if in_options is not null then
         call _queue_check_options(in_options, 'timeout_seconds,where', 'options');

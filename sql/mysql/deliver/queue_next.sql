@@ -19,9 +19,9 @@ in_options: those of queue_reserve, and lost.
 - lost: fails the call where a receipt is lost. Allowed: error. Default: a lost receipt is counted, no more.
 Result: that of queue_reserve. No row where nothing is ready or the kind is paused; what is acked is acked all the
 same. A receipt that is lost, see queue_ack_many, changes nothing and is counted for in_kind, see queue_stats.
-Errors: PQ006 with the receipts that are lost, see option lost; PQ005 for receipts, PQ001 for kind, worker and
-max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where the next kind of a route
-is drained. After each of them nothing is acked, and nothing taken.
+Errors: PQ007 for a kind that is for others. PQ006 with the receipts that are lost, see option lost; PQ005 for receipts,
+PQ001 for kind, worker and max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where
+the next kind of a route is drained. After each of them nothing is acked, and nothing taken.
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.'
 begin

@@ -13,7 +13,7 @@ Result: the columns of each message as it was, and errors (see queue_get), times
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn''t
 matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
 believes them.'

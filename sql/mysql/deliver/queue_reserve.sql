@@ -22,7 +22,7 @@ effort. High priorities can keep low ones waiting without an end. A message that
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
 permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
 See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'

@@ -1,5 +1,5 @@
 -- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_dead
--- changes: delayed_queue
+-- changes: delayed_queue, queue_kind
 drop procedure if exists _queue_bury;
 delimiter $$
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
@@ -12,7 +12,7 @@ differs: one message, because a procedure has no arrays; whoever ends many goes 
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) collate exact;
     declare v_key, v_source_key varchar(200) collate exact;
-    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext character set utf8mb4;
     declare v_order varchar(200) collate exact;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
@@ -29,8 +29,14 @@ begin
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_initially, v_errors, v_attempts, v_by, v_route,
         v_member, v_order, v_semaphores, v_source_kind, v_source_key, v_source_priority
     from delayed_queue q where q.entry = in_entry for update;
-    select k.dead_letter_kind into v_to_kind from queue_kind k where k.p_kind = v_kind;
+    select k.dead_letter_kind, k.roles into v_to_kind, v_roles from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
+    -- one that dies again
+    if v_roles is not null and not exists (select 1 from queue_kind k
+        where k.p_kind = v_to_kind and k.roles is not null) then
+        insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
+        on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
+    end if;
     call _queue_add_error(v_errors, in_now, v_attempts, v_by, in_error, v_errors);
     update delayed_queue q set q.errors = v_errors where q.entry = in_entry; -- history has them too
     call _queue_end(in_entry, 'dead', v_to_kind, in_now);

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_fail, _queue_text
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 drop procedure if exists _queue_check_ack;
 delimiter $$
 create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
@@ -21,6 +21,7 @@ begin
         call _queue_text(in_options, 'to', v_to);
         if v_to is not null then
             call _queue_check_kind(v_to, 95, 'to');
+            call _queue_check_roles(json_array(v_to));
         end if;
     end if;
 end $$

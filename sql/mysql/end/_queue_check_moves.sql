@@ -1,5 +1,5 @@
--- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_fail, _queue_move_options,
---     _queue_receipts
+-- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
+--     _queue_move_options, _queue_receipts
 drop procedure if exists _queue_check_moves;
 delimiter $$
 create procedure _queue_check_moves(in in_moves longtext character set utf8mb4,
@@ -50,5 +50,6 @@ begin
         set v_place = v_place + 1;
     end loop;
     close c;
+    call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
 end $$
 delimiter ;

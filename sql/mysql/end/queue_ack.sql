@@ -18,8 +18,8 @@ its route unless it is redriven: its ack ends it.
 Result: receipt, outcome: acked; moved, to the next kind; duplicate: its key is taken there, see queue_move; lost:
 somebody else has got the message since, or it was acked, moved or removed. After the timeout, but before the next
 delivery, an ack still counts. lost is an answer: nothing has changed.
-Errors: PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for result and payload, PQ004 where the
-next kind is drained; then it is still held.
+Errors: PQ007 for a kind that is for others. PQ005 for what is no receipt, PQ001 for to, PQ002 for options, PQ003 for
+result and payload, PQ004 where the next kind is drained; then it is still held.
 Locks: the message and the next in the line of its order key. Where it goes on, also the first of that line there and
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'

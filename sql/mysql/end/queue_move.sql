@@ -1,4 +1,4 @@
--- calls: _queue_check_move, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
+-- calls: _queue_check_move, _queue_check_roles, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
 drop procedure if exists queue_move;
 delimiter $$
 create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text collate exact,
@@ -18,8 +18,8 @@ in_options: what changes on the way.
 A route of the message stays before it. It waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the
 key there; duplicate: the key is taken there, the message there stays and this one is removed; lost (see queue_ack).
-Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
-PQ004 for a target that is drained, unless it is the kind itself.
+Errors: PQ007 for a kind that is for others. PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options,
+PQ003 for payload and headers, PQ004 for a target that is drained, unless it is the kind itself.
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
@@ -31,6 +31,7 @@ begin
         call queue_now(v_now);
         call _queue_receipt(in_receipt, v_entry, v_secret);
         call _queue_check_move(in_to_kind, in_options, v_now, '');
+        call _queue_check_roles(json_array(in_to_kind));
         if json_contains_path(in_options, 'one', '$.key') then
             call _queue_text(in_options, 'key', v_key);
         end if;

@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_discard, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
 drop procedure if exists queue_purge;
 delimiter $$
 create procedure queue_purge(in in_kind text collate exact,
@@ -6,7 +6,7 @@ create procedure queue_purge(in in_kind text collate exact,
     comment 'Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.'
 begin
     declare v_now, v_entry bigint;
@@ -21,6 +21,7 @@ begin
             order by q.p_kind, q.p_key limit v_most for update skip locked;
         call queue_now(v_now);
         call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_purged = 0;
         open c;

@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_redrive, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_redrive, queue_now
 drop procedure if exists queue_redrive;
 delimiter $$
 create procedure queue_redrive(in in_kind text collate exact,
@@ -10,7 +10,7 @@ in_kind: the dead-letter kind.
 in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
 the first in that order goes.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.'
 begin
     declare v_one boolean;
@@ -30,6 +30,7 @@ begin
             order by d.source_key, d.source_kind, d.p_key;
         call queue_now(v_now);
         call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_went = 0, v_stayed = 0;
         open c;

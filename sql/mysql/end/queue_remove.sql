@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_discard, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
 drop procedure if exists queue_remove;
 delimiter $$
 create procedure queue_remove(in in_kind text collate exact,
@@ -6,7 +6,7 @@ create procedure queue_remove(in in_kind text collate exact,
     comment 'Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.'
 begin
     declare v_held boolean;
@@ -16,6 +16,7 @@ begin
     begin atomic
         call queue_now(v_now);
         call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         call _queue_check_key(in_key, 'key');
         set v_entry = null, v_held = false, v_outcome = 'absent';
         select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held

@@ -1,5 +1,5 @@
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_integer, _queue_number, _queue_text
+--     _queue_check_roles, _queue_fail, _queue_integer, _queue_number, _queue_text
 drop procedure if exists _queue_group_options;
 delimiter $$
 create procedure _queue_group_options(in in_then_kind text collate exact,
@@ -14,6 +14,7 @@ differs: it answers the options, each NULL where it isn''t given.'
 begin
     if in_then_kind is not null then
         call _queue_check_kind(in_then_kind, 95, 'then_kind');
+        call _queue_check_roles(json_array(in_then_kind));
     end if;
     if in_then_payload is not null then
         call _queue_check_payload(in_then_payload, 'then_payload');
@@ -38,6 +39,7 @@ begin
         if out_key is not null then
             call _queue_check_key(left(out_key, 201), 'key');
         end if;
+        call _queue_check_roles(json_array(out_fail_kind));
         call _queue_integer(in_options, 'priority', -32768, 32767, out_priority);
         call _queue_number(in_options, 'delay_seconds', 0, 31536000, out_delay_seconds);
         call _queue_number(in_options, 'keep_seconds', 0, 3153600000, out_keep_seconds);

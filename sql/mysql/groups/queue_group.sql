@@ -1,5 +1,5 @@
--- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
---     queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
+--     _queue_members_end, queue_now
 -- changes: queue_group, queue_group_stripe
 drop procedure if exists queue_group;
 delimiter $$
@@ -36,7 +36,7 @@ removed, purged, dropped or goes with its kind is done: outcome gone, from the n
 is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
-Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
+Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
 Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a
 group of a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
 that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
@@ -61,8 +61,10 @@ begin
             values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
             on duplicate key update group_name = queue_group.group_name;
         end if;
-        select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
-            where g.group_name = in_group for update;
+        select g.group_name, g.finished_at, json_array(g.then_kind, g.fail_kind) into v_found, v_finished_at, v_dead
+        from queue_group g where g.group_name = in_group for update;
+        call _queue_check_roles(v_dead); -- what is changed is what they get
+        set v_dead = null;
         if v_found is null then
             call _queue_check_kind(in_then_kind, 95, 'then_kind');
         elseif v_finished_at is null then

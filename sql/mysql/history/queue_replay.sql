@@ -1,5 +1,5 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_epoch, _queue_fail, _queue_index_all, _queue_instant,
---     _queue_integer, _queue_log_entries, _queue_text, queue_now
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index_all,
+--     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_replay;
 delimiter $$
@@ -17,7 +17,8 @@ in_filter: which of it, all conditions together.
 Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A
 key that is only remembered (dedup_seconds) doesn''t hinder it. What isn''t of the payload_shape there is dead at the
 next reserve.
-Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is
+drained.
 Locks: none; keys are put in in their order.'
 begin
     declare v_went, v_looked bigint;
@@ -40,6 +41,7 @@ begin
         set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
             v_to = coalesce(v_to, 9223372036854775807);
         call _queue_check_kind(v_to_kind, 100, 'to_kind');
+        call _queue_check_roles(json_array(in_kind, v_to_kind));
         if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
             call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
         end if;

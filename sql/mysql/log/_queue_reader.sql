@@ -1,5 +1,6 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_topic, _queue_events, _queue_fail,
---     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
+--     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher,
+--     _queue_text
 -- changes: queue_reader
 drop procedure if exists _queue_reader;
 delimiter $$
@@ -15,6 +16,7 @@ differs: the result is out_matcher, out_events and out_place. In the caller''s t
 begin
     declare v_from, v_events, v_name text collate exact;
     declare v_last bigint;
+    declare v_kinds longtext character set utf8mb4;
     declare v_ended varchar(10) character set utf8mb4;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
@@ -23,6 +25,11 @@ begin
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
     end if;
+    if v_pattern then
+        select json_arrayagg(k.p_kind) into v_kinds from queue_kind k
+            where k.roles is not null and concat('.', k.p_kind) regexp out_matcher;
+    end if;
+    call _queue_check_roles(coalesce(v_kinds, json_array(in_name)));
     call _queue_check_key(in_reader, 'reader');
     call _queue_check_options(in_options, 'from,events', 'options');
     call _queue_text(in_options, 'from', v_from);

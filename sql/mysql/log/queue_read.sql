@@ -26,8 +26,9 @@ readers. Nobody is shown a position before what stands in front of it is committ
 has pushed to a kind with a log and stays open keeps the readers where it began; others don''t. In a transaction of
 REPEATABLE READ or SERIALIZABLE, where a position was left out by one that was undone, what follows may come a read
 later. What vanishes with its kind (queue_drop, expires_seconds) leaves no event.
-Errors: PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the reader reads another name, and
-where it has fallen behind log_seconds: the error names the position that it acks to go on with what is kept.
+Errors: PQ007 for a kind that is for others. PQ001 for name, reader and max_messages, PQ002 for options; PQ004 where the
+reader reads another name, and where it has fallen behind log_seconds: the error names the position that it acks to go
+on with what is kept.
 Locks: none, but for a new reader.
 Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka''s last stable offset.
 differs: in a transaction of the caller''s it is always as in REPEATABLE READ. What follows a position that was left out

@@ -1,4 +1,4 @@
--- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_commit, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_commit, _queue_undo, queue_now
 drop procedure if exists queue_get;
 delimiter $$
 create procedure queue_get(in in_kind text collate exact,
@@ -8,7 +8,7 @@ in_kind: the kind. in_key: the key.
 Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
 else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
 row where there is no message.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: none.'
 begin
     declare v_own boolean;
@@ -17,6 +17,7 @@ begin
     call _queue_begin(v_own);
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     call _queue_check_key(in_key, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,

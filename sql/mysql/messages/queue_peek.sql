@@ -1,5 +1,5 @@
--- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_commit, _queue_peek_where,
---     _queue_undo, _queue_where, queue_now
+-- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
+--     _queue_commit, _queue_peek_where, _queue_undo, _queue_where, queue_now
 drop procedure if exists queue_peek;
 delimiter $$
 create procedure queue_peek(in in_kind text collate exact,
@@ -13,7 +13,7 @@ in_options: which ones.
 Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: first what is
 ready or held in its place, then what waits for its time, then what waits in the lines of order keys and semaphores.
 Where more waits in lines than is asked for, the lines decide which of it is shown.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.
 differs: with where, what waits in lines isn''t shown.'
 begin
@@ -25,6 +25,7 @@ begin
     call _queue_begin(v_own);
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     call _queue_check_count(v_most, 'max_messages', 10000);
     call _queue_check_options(in_options, 'where', 'options');
     call _queue_where(in_options, v_where);

@@ -1,5 +1,6 @@
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
+--     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
+--     _queue_text, queue_now
 -- changes: queue_recurring
 drop procedure if exists queue_schedule;
 delimiter $$
@@ -29,7 +30,7 @@ in_options: one of every_seconds, daily_at and cron, and perhaps others.
 - max_attempts: of each push. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
 Result: name, p_kind; next_at, microseconds since 1970, NULL where until is past. A message has the key <name>@<when
 it was due>, as 2026-11-21T09:30:00Z.
-Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
+Errors: PQ007 for a kind that is for others. PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
 Locks: the schedule.
 Where the idea comes from: cron.'
 begin
@@ -49,6 +50,7 @@ begin
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
         call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',

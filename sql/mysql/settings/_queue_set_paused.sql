@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_lock_kinds
+-- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
 drop procedure if exists _queue_set_paused;
 delimiter $$
@@ -15,6 +15,7 @@ begin
     declare v_changed boolean;
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     call _queue_lock_kinds();
     if in_paused then
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;

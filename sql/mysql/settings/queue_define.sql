@@ -1,6 +1,6 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_shape,
---     _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer, _queue_lock_kinds, _queue_number,
---     _queue_text, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+--     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
+--     _queue_lock_kinds, _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
 drop procedure if exists queue_define;
 delimiter $$
@@ -43,9 +43,13 @@ becomes null, for ever.
   true, false. Default: false.
 - log_seconds: for how long the log keeps what comes in and what ends, see queue_read. Allowed: 0 to 315360000 (10
   years). Default: 0.
+- roles: who may use the kind: put messages in, also by a topic, a route, a move, a group or a schedule, take them, look
+  at them, and change the kind. A login may that is one of them or, on PostgreSQL, a member of one. The owner of the
+  queue always may. Dead letters are for the same ones. Allowed: an array of 1 to 32 names of roles, on MariaDB and
+  MySQL of accounts, without a host. Default: null (all).
 A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
-Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
+Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may not use the kind.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.'
 begin
@@ -54,12 +58,13 @@ begin
     declare v_there int;
     declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
     declare v_dead_letter_kind text collate exact;
-    declare v_shape longtext character set utf8mb4;
+    declare v_shape, v_roles, v_before longtext character set utf8mb4;
     begin atomic
         call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
             'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
-            'max_reserved,rate_per_second,filter_index,log_seconds'), 'options');
+            'max_reserved,rate_per_second,filter_index,log_seconds,roles'), 'options');
         call _queue_lock_kinds();
         call queue_now(v_now);
         if in_options is not null then
@@ -74,12 +79,31 @@ begin
             call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
             call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
             call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
+            set v_roles = json_extract(in_options, '$.roles');
+            if json_type(v_roles) <> 'NULL' then
+                begin
+                    declare exit handler for 1142, 1143
+                        call _queue_fail('PQ002', 'roles', v_roles,
+                            'needs that the owner of the queue may read mysql.user');
+                    if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
+                        select 1 from json_table(v_roles, '$[*]' columns (name json path '$')) n
+                        where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
+                            then
+                        call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
+                    elseif exists (select 1 from mysql.user u where u.user = '') then
+                        call _queue_fail('PQ002', 'roles', v_roles,
+                            'refused while the server has an account without a name');
+                    end if;
+                end;
+            end if;
             call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
             if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
                 call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
+                call _queue_check_roles(json_array(v_dead_letter_kind));
             end if;
         end if;
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+        select k.roles into v_before from queue_kind k where k.p_kind = in_kind;
         update queue_kind k
         set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
                 coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
@@ -103,8 +127,14 @@ begin
             k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
                 k.expires_seconds),
             k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
-                k.log_seconds)
+                k.log_seconds),
+            k.roles = if(json_contains_path(in_options, 'one', '$.roles'), nullif(v_roles, 'null'), k.roles)
         where k.p_kind = in_kind;
+        insert into queue_kind (p_kind, roles)
+        select coalesce(k.dead_letter_kind, concat(left(k.p_kind, 95), '.dead')), k.roles from queue_kind k
+        where k.p_kind = in_kind and k.roles is not null
+        on duplicate key update roles = if(queue_kind.roles is null
+            or cast(queue_kind.roles as char) <=> v_before, k.roles, queue_kind.roles);
         select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
         if v_log > 0 and v_there = 0 then -- the first epoch of the log
             insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
@@ -118,7 +148,7 @@ begin
         call _queue_define_filter(in_kind, in_options);
         select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
             k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
         from queue_kind k where k.p_kind = in_kind;
     end atomic;
 end $$

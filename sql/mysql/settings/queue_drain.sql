@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_lock_kinds
+-- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
 drop procedure if exists queue_drain;
 delimiter $$
@@ -10,13 +10,14 @@ can be finished or given back. What waits for its time is delivered then. What d
 dead-letter kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
 in_kind: the kind.
 Result: changed: false where it was drained already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.'
 begin
     declare v_draining boolean;
     begin atomic
         call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         call _queue_lock_kinds();
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
         select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;

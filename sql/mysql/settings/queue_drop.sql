@@ -1,4 +1,5 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_lock_kinds, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+--     _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 delimiter $$
@@ -8,8 +9,8 @@ so do semaphores, groups and the places of readers. Its history, the keys that i
 queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
-nothing is removed.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, PQ004 while messages are held, and where the default
+dead-letter kind would close a circle; then nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.'
 begin
     declare v_now, v_entry, v_free, v_held bigint;
@@ -22,6 +23,7 @@ begin
                 order by q.entry;
         call queue_now(v_now);
         call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         call _queue_lock_kinds();
         open c;
         messages: loop
@@ -53,7 +55,7 @@ begin
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
         select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
             k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds
+            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
         from queue_kind k where k.p_kind = in_kind;
         delete k from queue_kind k where k.p_kind = in_kind;
         delete s from queue_subscription s where s.p_kind = in_kind;

@@ -20,6 +20,7 @@ create table if not exists queue_kind (
     rate_per_second        decimal(20,6),
     filter_index           boolean not null default false,
     log_seconds            decimal(20,6) not null default 0,
+    roles                  json,
     primary key (p_kind) -- serves: every routine
 ) engine = innodb collate exact
     comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume. (pyqueue_sql)';

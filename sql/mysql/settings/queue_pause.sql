@@ -6,7 +6,7 @@ create procedure queue_pause(in in_kind text collate exact)
 dies.
 in_kind: the kind.
 Result: changed: false where it was paused already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.'
 begin
     declare v_changed boolean;

@@ -5,7 +5,7 @@ create procedure queue_resume(in in_kind text collate exact)
     comment 'Ends the pause of a kind, and its draining.
 in_kind: the kind.
 Result: changed: false where it was neither paused nor drained.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.'
 begin
     declare v_changed boolean;

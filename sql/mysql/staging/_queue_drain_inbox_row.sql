@@ -1,4 +1,4 @@
--- calls: _queue_bury, _queue_check_json, _queue_key, _queue_push_inbox_row, _queue_put
+-- calls: _queue_bury, _queue_check_json, _queue_fail, _queue_key, _queue_push_inbox_row, _queue_put
 drop procedure if exists _queue_drain_inbox_row;
 delimiter $$
 create procedure _queue_drain_inbox_row(in in_id bigint, in in_now bigint)
@@ -20,8 +20,14 @@ begin
     into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
     from queue_inbox i where i.id = in_id for update;
     begin
-        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004'
+        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004',
+            sqlstate 'PQ007'
             get diagnostics condition 1 v_error = message_text;
+        -- who takes it in is not who put it there
+        if exists (select 1 from queue_kind k where k.p_kind = v_kind and k.roles is not null) then
+            call _queue_fail('PQ007', 'kind', v_kind,
+                'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
+        end if;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
     end;

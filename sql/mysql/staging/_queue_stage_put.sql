@@ -66,7 +66,8 @@ begin
         and coalesce(s.attempts between 0 and 1000000000, true)
             and coalesce(s.max_attempts between 1 and 1000000000, true)
         and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
-        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false) is not true), 0) > 0
+        and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false
+            and k.roles is null) is not true), 0) > 0
     into out_messages, v_special
     from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part

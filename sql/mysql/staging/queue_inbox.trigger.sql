@@ -51,8 +51,8 @@ begin
         and coalesce(new.attempts between 0 and 1000000000, true)
             and coalesce(new.max_attempts between 1 and 1000000000, true)
         and not exists (select 1 from queue_kind k where k.p_kind = new.p_kind
-            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
-                or k.log_seconds > 0))
+            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0
+                or k.roles is not null))
     then
         call queue_now(v_now);
         call _queue_entry(v_entry);

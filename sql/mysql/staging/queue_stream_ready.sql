@@ -1,17 +1,18 @@
--- calls: _queue_check_kind, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, queue_now
 drop procedure if exists queue_stream_ready;
 delimiter $$
 create procedure queue_stream_ready(in in_kind text collate exact)
     comment 'Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
 Result: ready: false where nothing is ready or the kind is paused.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: none.
 differs: true also while something waits in queue_inbox to be taken in, of whatever kind.'
 begin
     declare v_now bigint;
     call queue_now(v_now);
     call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_roles(json_array(in_kind));
     select not exists (select 1 from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select 1 from delayed_queue q force index (delayed_queue_ready)
                 where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now)

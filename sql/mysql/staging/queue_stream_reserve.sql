@@ -1,5 +1,5 @@
--- calls: _queue_boolean, _queue_check_batch, _queue_fail, _queue_integer, _queue_receipts, _queue_reserve,
---     _queue_text, queue_now
+-- calls: _queue_boolean, _queue_check_batch, _queue_check_roles, _queue_fail, _queue_integer, _queue_receipts,
+--     _queue_reserve, _queue_text, queue_now
 -- changes: queue_stream_part
 drop procedure if exists queue_stream_reserve;
 delimiter $$
@@ -24,7 +24,8 @@ in_options: those of queue_reserve, and three more.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn''t. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
-Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
+Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
+PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.'
 begin
@@ -34,7 +35,7 @@ begin
         declare v_now, v_entry, v_plan, v_newest bigint;
         declare v_number int;
         declare v_sealed, v_follows, v_new boolean default false;
-        declare v_options, v_receipts, v_entries longtext character set utf8mb4;
+        declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
         declare v_seed varchar(64) character set ascii;
         declare continue handler for not found begin end;
         set v_source = null, v_list = null;
@@ -55,6 +56,18 @@ begin
             call _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
         end if;
         call queue_now(v_now);
+        -- what it handed out before, too: a source may have been of another kind then
+        select json_arrayagg(s.p_kind) into v_kinds
+        from (
+            select in_kind as p_kind
+            union select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part
+            union select q.p_kind
+            from queue_stream_part p
+                join json_table(p.receipts, '$[*]' columns (receipt varchar(60) path '$')) e
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = cast(substring_index(e.receipt, '-', 1) as signed)
+            where p.source = v_source and p.part = in_part) s;
+        call _queue_check_roles(v_kinds);
         set v_list = null;
         if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
             if v_plan is not null then

@@ -1,5 +1,5 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_topic, _queue_fail, _queue_key,
---     _queue_log_published, _queue_publish, _queue_subscribed, queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_roles, _queue_check_topic,
+--     _queue_fail, _queue_key, _queue_log_published, _queue_publish, _queue_subscribed, queue_now
 drop procedure if exists queue_publish;
 delimiter $$
 create procedure queue_publish(in in_topic text collate exact, in in_key text collate exact,
@@ -24,8 +24,8 @@ in_options: options of a push, for each copy, as in queue_push.
   Default: ignore.
 Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is
 subscribed.
-Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is
-drained; then nobody gets it.
+Errors: PQ007 for a kind that is for others. PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 where one of the kinds is drained; then nobody gets it.
 Locks: the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. The call
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.'
@@ -33,14 +33,15 @@ begin
     declare v_key, v_kind text collate exact;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_draining, v_log, v_logs boolean;
+    declare v_draining, v_log, v_logs, v_restricted boolean;
     begin atomic
         declare v_done boolean default false;
         declare c cursor for
-            select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0
+            select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
             from json_table(v_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[1]')) j
                 straight_join queue_kind k on k.p_kind = j.p_kind
-            where k.payload_shape is not null or k.draining or k.log_seconds > 0 order by k.p_kind;
+            where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
+                order by k.p_kind;
         call queue_now(v_now);
         call _queue_check_topic(in_topic, 'topic');
         set v_key = in_key, v_done = false, v_logs = false;
@@ -55,13 +56,16 @@ begin
         asking: loop
             begin
                 declare continue handler for not found set v_done = true;
-                fetch c into v_kind, v_shape, v_draining, v_log;
+                fetch c into v_kind, v_shape, v_draining, v_log, v_restricted;
             end;
             if v_done then
                 leave asking;
             elseif v_draining then
                 call _queue_fail('PQ004', 'topic', in_topic,
                     concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
+            end if;
+            if v_restricted then
+                call _queue_check_roles(json_array(v_kind));
             end if;
             set v_logs = v_logs or v_log;
             if v_shape is not null then

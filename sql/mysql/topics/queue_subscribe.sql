@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_topic, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, queue_now
 -- changes: queue_subscription
 drop procedure if exists queue_subscribe;
 delimiter $$
@@ -8,7 +8,7 @@ in_pattern: words with a dot between them, 1 to 255 characters, in which the wor
 for any number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to
 95 characters; nobody has to have defined it.
 Result: changed: false where that kind had that pattern already.
-Errors: PQ001 for pattern and kind.
+Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: none.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
@@ -19,6 +19,7 @@ begin
         call queue_now(v_now);
         call _queue_check_topic(in_pattern, 'pattern');
         call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
         while v_left <> '' do
             set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);

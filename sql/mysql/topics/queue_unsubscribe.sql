@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_topic
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 drop procedure if exists queue_unsubscribe;
 delimiter $$
@@ -6,13 +6,14 @@ create procedure queue_unsubscribe(in in_pattern text collate exact, in in_kind 
     comment 'Ends a subscription. What the kind has got stays there.
 in_pattern: the pattern, as it was subscribed. in_kind: the kind.
 Result: changed: false where that kind didn''t have that pattern.
-Errors: PQ001 for pattern and kind.
+Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: the subscription.'
 begin
     declare v_changed boolean;
     begin atomic
         call _queue_check_topic(in_pattern, 'pattern');
         call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_roles(json_array(in_kind));
         select count(*) > 0 into v_changed from queue_subscription s
             where s.pattern = in_pattern and s.p_kind = in_kind for update;
         delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;

@@ -1,6 +1,6 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index,
---     _queue_is_remembered, _queue_key, _queue_log_put, _queue_permits_pushed, _queue_push_options, _queue_put,
---     _queue_put_in_line, _queue_route, _queue_semaphores, _queue_take_back, queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail,
+--     _queue_index, _queue_is_remembered, _queue_key, _queue_log_put, _queue_permits_pushed, _queue_push_options,
+--     _queue_put, _queue_put_in_line, _queue_route, _queue_semaphores, _queue_take_back, queue_now
 -- changes: delayed_queue
 create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
@@ -12,6 +12,7 @@ declare
     v_draining boolean;
     v_filter boolean;
     v_logs boolean;
+    v_restricted boolean;
     v_options record;
     v_put record;
 begin
@@ -23,9 +24,12 @@ begin
     p_key := v_key;
     perform _queue_check_key(v_key, 'key');
     select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index,
-        k.log_seconds > 0
-    into v_shape, v_since, v_draining, v_filter, v_logs
+        k.log_seconds > 0, k.roles is not null
+    into v_shape, v_since, v_draining, v_filter, v_logs, v_restricted
     from queue_kind k where k.p_kind = in_kind;
+    if v_restricted then
+        perform _queue_check_roles(array[in_kind]);
+    end if;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then

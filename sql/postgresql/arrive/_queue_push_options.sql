@@ -1,5 +1,5 @@
--- calls: _queue_check_headers, _queue_check_options, _queue_fail, _queue_integer, _queue_order_key, _queue_route,
---     _queue_schedule, _queue_semaphores, _queue_text
+-- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_integer,
+--     _queue_order_key, _queue_route, _queue_schedule, _queue_semaphores, _queue_text
 create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
     out on_duplicate text) language plpgsql as $$
@@ -24,7 +24,9 @@ begin
     if on_duplicate not in ('ignore', 'replace', 'keep_time', 'push_back') then
         perform _queue_fail('PQ002', 'on_duplicate', on_duplicate, 'must be ignore, replace, keep_time or push_back');
     end if;
-    perform _queue_route(in_options, null::jsonb);
+    if in_options ? 'route' then
+        perform _queue_check_roles(array(select jsonb_array_elements_text(_queue_route(in_options, null::jsonb))));
+    end if;
     perform _queue_order_key(in_options, null::jsonb);
     perform _queue_semaphores(in_options, null::jsonb);
     if char_length(_queue_text(in_options, 'group')) not between 1 and 100 then

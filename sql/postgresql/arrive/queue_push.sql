@@ -21,7 +21,7 @@ begin
         where not exists (
             select from queue_kind k where k.p_kind = in_kind
                 and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
-                or k.log_seconds > 0))
+                or k.log_seconds > 0 or k.roles is not null))
         on conflict on constraint delayed_queue_pkey do nothing
         returning delayed_queue.p_kind, delayed_queue.p_key, delayed_queue.scheduled_at, 'created'::text
         into p_kind, p_key, scheduled_at, outcome;
@@ -73,8 +73,8 @@ Result: p_kind, p_key; scheduled_at, microseconds, of the message that is there 
 remembered; outcome: created, ignored, replaced, or held: somebody holds the message, so the newest content is kept
 and is delivered after the present delivery is done. A hold that has expired is no hold: the message is replaced, with
 attempts 0, and the late ack of its holder is lost.
-Errors: PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers, PQ004 while the kind is drained, and
-for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
 putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
 waits until this transaction has ended.

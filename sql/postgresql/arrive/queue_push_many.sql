@@ -1,10 +1,7 @@
--- calls: _queue_check_fit, _queue_check_kind, _queue_enrol, _queue_fail, _queue_index_keys, _queue_is_remembered,
---     _queue_join_line_batch, _queue_line, _queue_log_batch, _queue_message, _queue_order_key, _queue_permits_pushed,
---     _queue_push_batch, _queue_put, _queue_put_onto, _queue_route, _queue_semaphores, _queue_take_back, _queue_wake,
---     queue_now
--- changes: delayed_queue
--- _queue_put_onto, _queue_route, _queue_semaphores, _queue_permits_pushed, _queue_join_line_batch, _queue_take_back,
---     _queue_wake, queue_now
+-- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index_keys,
+--     _queue_is_remembered, _queue_join_line_batch, _queue_line, _queue_log_batch, _queue_message, _queue_order_key,
+--     _queue_permits_pushed, _queue_push_batch, _queue_put, _queue_put_onto, _queue_route, _queue_semaphores,
+--     _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
@@ -30,6 +27,9 @@ begin
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
     v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
+    if v_kind.roles is not null then
+        perform _queue_check_roles(array[in_kind]);
+    end if;
     if v_kind.draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_kind.payload_shape is not null then
@@ -137,8 +137,8 @@ queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates 
 pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
 their keys. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
-Errors: PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …; PQ004 while the kind is drained,
-and for a group that has finished.
+Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …;
+PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
 the keys, so that overlapping batches don't deadlock.$$;

@@ -12,6 +12,6 @@ end $$;
 comment on function _queue_fail(text, text, text, text) is
 $$Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
-PQ005 a receipt, PQ006 receipts that are lost.
+PQ005 a receipt, PQ006 receipts that are lost, PQ007 a kind that is for others.
 in_name: the parameter or option. in_value: its value, cut at 40 characters unless it is a list of receipts. in_allowed:
 what is allowed.$$;

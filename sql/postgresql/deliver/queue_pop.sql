@@ -1,6 +1,6 @@
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks, _queue_upkeep,
---     _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks,
+--     _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -38,6 +38,9 @@ begin
     if not found then
         v_kind := _queue_defaults();
         v_kind.p_kind := in_kind;
+    end if;
+    if v_kind.roles is not null then
+        perform _queue_check_roles(array[in_kind]);
     end if;
     if v_kind.expires_seconds is not null then
         perform _queue_use(v_kind, v_now);
@@ -128,5 +131,5 @@ Result: the columns of each message as it was, and errors (see queue_get), times
 attempts are of this delivery. Order, paused kinds and rate_per_second as in queue_reserve. max_reserved doesn't
 matter, since nothing is held. A message that names semaphores is taken only where there is a permit of each, which it
 has until the transaction ends; what follows is not counted.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: as queue_reserve; with rate_per_second as _queue_admit before the messages.$$;

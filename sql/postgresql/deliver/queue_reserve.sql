@@ -1,6 +1,6 @@
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail, _queue_number,
---     _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail,
+--     _queue_number, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -38,6 +38,9 @@ begin
         v_kind := _queue_defaults();
     end if;
     v_kind.p_kind := in_kind;
+    if v_kind.roles is not null then
+        perform _queue_check_roles(array[in_kind]);
+    end if;
     v_until := v_now + v_kind.timeout_seconds * 1000000;
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds, where}'::text[], 'options');
@@ -149,7 +152,7 @@ effort. High priorities can keep low ones waiting without an end. A message that
 of each, or goes to wait in line, see queue_semaphore. A call waits for their rows where others are taking or giving
 permits. A message becomes a dead letter here if its last delivery (max_attempts) has expired, or if its payload is not
 of its kind (payload_shape).
-Errors: PQ001 for kind, worker and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, worker and max_messages, PQ002 for options.
 Locks: the messages. The call passes over what others have locked, so no call waits for another, but for semaphores.
 See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;

@@ -1,4 +1,4 @@
--- calls: _queue_check_move, _queue_move_many, _queue_receipt, queue_now
+-- calls: _queue_check_move, _queue_check_roles, _queue_move_many, _queue_receipt, queue_now
 create or replace function queue_move(in_receipt text, in_to_kind text, in_options jsonb default null,
     out receipt text, out outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -10,6 +10,7 @@ declare
 begin
     v_receipt := _queue_receipt(in_receipt);
     perform _queue_check_move(in_to_kind, in_options, v_now, '');
+    perform _queue_check_roles(array[in_to_kind]);
     receipt := in_receipt;
     outcome := (_queue_move_many(array[v_receipt.entry], array[v_receipt.secret], array[in_to_kind],
         array[coalesce(nullif(in_options, 'null'), '{}')], v_now))[1];
@@ -31,7 +32,7 @@ in_options: what changes on the way.
 A route of the message stays before it. It waits for its semaphores anew.
 Result: receipt, outcome: moved, as a new entry with attempts 0, or with on_duplicate onto the message that has the
 key there; duplicate: the key is taken there, the message there stays and this one is removed; lost (see queue_ack).
-Errors: PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options, PQ003 for payload and headers,
-PQ004 for a target that is drained, unless it is the kind itself.
+Errors: PQ007 for a kind that is for others. PQ005 for what is no receipt, PQ001 for to_kind and key, PQ002 for options,
+PQ003 for payload and headers, PQ004 for a target that is drained, unless it is the kind itself.
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss's move-to-queue.$$;

@@ -1,4 +1,5 @@
--- calls: _queue_check_move, _queue_check_options, _queue_fail, _queue_move_many, _queue_receipts, queue_now
+-- calls: _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail, _queue_move_many, _queue_receipts,
+--     queue_now
 create or replace function queue_move_many(in_moves jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -31,6 +32,7 @@ begin
     for i in 1 .. cardinality(v_kinds) loop
         perform _queue_check_move(v_kinds[i], nullif(v_moves[i], '{}'), v_now, 'moves[' || i - 1 || '].');
     end loop;
+    perform _queue_check_roles(v_kinds);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_kinds)]);
     v_each := _queue_move_many(v_receipts.entries, v_receipts.secrets,
         array(select v_kinds[p.place] from unnest(v_receipts.places) with ordinality p (place, n) order by p.n),

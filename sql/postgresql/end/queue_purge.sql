@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -9,6 +9,7 @@ declare
     v_gone record;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
@@ -24,5 +25,5 @@ comment on function queue_purge(text, bigint) is
 $$Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.$$;

@@ -1,5 +1,5 @@
--- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_end, _queue_index, _queue_join_line,
---     _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
+-- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_index,
+--     _queue_join_line, _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
     out stayed bigint)
@@ -17,6 +17,7 @@ declare
     v_names text[];
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
@@ -92,5 +93,5 @@ in_kind: the dead-letter kind.
 in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
 the first in that order goes.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
-Errors: PQ001 for kind and max_messages.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.$$;

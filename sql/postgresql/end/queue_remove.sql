@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -9,6 +9,7 @@ declare
     v_row delayed_queue;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_key(in_key, 'key');
     select q.* into v_row from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     if not found then
@@ -27,5 +28,5 @@ comment on function queue_remove(text, text) is
 $$Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.$$;

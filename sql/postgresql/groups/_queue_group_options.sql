@@ -1,5 +1,5 @@
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_integer, _queue_number, _queue_text
+--     _queue_check_roles, _queue_fail, _queue_integer, _queue_number, _queue_text
 create or replace function _queue_group_options(in_then_kind text, in_then_payload jsonb, in_options jsonb) returns void
     language plpgsql as $$
 begin
@@ -25,6 +25,7 @@ begin
     if _queue_text(in_options, 'key') is not null then
         perform _queue_check_key(in_options ->> 'key', 'key');
     end if;
+    perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
     perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
     perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
     perform _queue_number(in_options, 'keep_seconds', 0::numeric, 3153600000::numeric);

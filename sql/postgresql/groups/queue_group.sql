@@ -1,5 +1,5 @@
--- calls: _queue_check_kind, _queue_group_check, _queue_group_note, _queue_group_options, _queue_members_end,
---     queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
+--     _queue_members_end, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
@@ -25,6 +25,7 @@ begin
     if not found then
         perform _queue_check_kind(in_then_kind, 95, 'then_kind');
     end if;
+    perform _queue_check_roles(array[v_group.then_kind, v_group.fail_kind]); -- what is changed is what they get
     if v_group.finished_at is null then
         if v_new then
             insert into queue_group_stripe (group_name, stripe) select in_group, s.stripe
@@ -87,7 +88,7 @@ removed, purged, dropped or goes with its kind is done: outcome gone, from the n
 is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
-Errors: PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
+Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
 Locks: the group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a
 group of a few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
 that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and

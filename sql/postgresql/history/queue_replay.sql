@@ -1,5 +1,5 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_fail, _queue_index, _queue_instant, _queue_integer,
---     _queue_log, _queue_text, _queue_wake, queue_now
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_fail, _queue_index, _queue_instant,
+--     _queue_integer, _queue_log, _queue_text, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_replay(in_kind text, in_filter jsonb default null, out went bigint, out stayed bigint)
     language plpgsql
@@ -19,6 +19,7 @@ begin
     perform _queue_check_kind(in_kind, 100, 'kind');
     perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}'::text[], 'filter');
     perform _queue_check_kind(v_to_kind, 100, 'to_kind');
+    perform _queue_check_roles(array[in_kind, v_to_kind]);
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         perform _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
     elsif exists (select from queue_kind k where k.p_kind = v_to_kind and k.draining) then
@@ -69,5 +70,6 @@ in_filter: which of it, all conditions together.
 Result: went: how many; stayed: how many whose key is taken there, or that a newer one of their key went instead of. A
 key that is only remembered (dedup_seconds) doesn't hinder it. What isn't of the payload_shape there is dead at the
 next reserve.
-Errors: PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is drained.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and to_kind, PQ002 for filter, PQ004 where the target is
+drained.
 Locks: none; keys are put in in their order.$$;

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_state, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_state, queue_now
 create or replace function queue_get(in_kind text, in_key text)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -11,6 +11,7 @@ declare
     v_now constant bigint := queue_now();
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_key(in_key, 'key');
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -26,5 +27,5 @@ in_kind: the kind. in_key: the key.
 Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
 else than time); and errors, the last ten, the newest last: a JSON array of {at, attempt, by, error}, NULL for none. No
 row where there is no message.
-Errors: PQ001 for kind and key.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: none.$$;

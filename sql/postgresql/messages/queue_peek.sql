@@ -1,4 +1,5 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_state, _queue_where, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_state, _queue_where,
+--     queue_now
 create or replace function queue_peek(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -13,6 +14,7 @@ declare
     v_where jsonb;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_count(v_most::bigint, 'max_messages', 10000::bigint);
     if in_options is not null then
         perform _queue_check_options(in_options, '{where}'::text[], 'options');
@@ -59,5 +61,5 @@ in_options: which ones.
 Result: the columns, times in microseconds, state and errors (see queue_get), in the order of delivery: first what is
 ready or held in its place, then what waits for its time, then what waits in the lines of order keys and semaphores.
 Where more waits in lines than is asked for, the lines decide which of it is shown.
-Errors: PQ001 for kind and max_messages, PQ002 for options.
+Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages, PQ002 for options.
 Locks: none.$$;

@@ -1,5 +1,6 @@
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule, _queue_text, queue_now
+--     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
+--     _queue_text, queue_now
 -- changes: queue_recurring
 create or replace function queue_schedule(in_name text, in_kind text, in_payload jsonb default null,
     in_options jsonb default null, out name text, out p_kind text, out next_at bigint)
@@ -15,6 +16,7 @@ declare
 begin
     perform _queue_check_kind(in_name, 100, 'name');
     perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options, v_rules || v_pushes, 'options');
@@ -83,6 +85,6 @@ in_options: one of every_seconds, daily_at and cron, and perhaps others.
 - max_attempts: of each push. Allowed: 1 to 1000000000. Default: max_attempts of the kind.
 Result: name, p_kind; next_at, microseconds since 1970, NULL where until is past. A message has the key <name>@<when
 it was due>, as 2026-11-21T09:30:00Z.
-Errors: PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
+Errors: PQ007 for a kind that is for others. PQ001 for name and kind, PQ002 for options, PQ003 for payload and headers.
 Locks: the schedule.
 Where the idea comes from: cron.$$;

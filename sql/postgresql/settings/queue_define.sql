@@ -1,6 +1,6 @@
--- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_shape,
---     _queue_defaults, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_integer, _queue_number,
---     _queue_settings, _queue_text, queue_now
+-- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+--     _queue_check_shape, _queue_defaults, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail,
+--     _queue_integer, _queue_number, _queue_settings, _queue_text, queue_now
 -- changes: queue_kind, queue_use
 create or replace function queue_define(in_kind text, in_options jsonb default null) returns setof queue_kind
     language plpgsql
@@ -9,11 +9,13 @@ declare
     v_now constant bigint := queue_now();
     v_default constant queue_kind := _queue_defaults();
     v_kind queue_kind;
+    v_roles jsonb;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
         backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds,
-        max_reserved, rate_per_second, filter_index, log_seconds}'::text[], 'options');
+        max_reserved, rate_per_second, filter_index, log_seconds, roles}'::text[], 'options');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
     v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
@@ -49,17 +51,27 @@ begin
     v_kind.log_seconds := case when in_options ? 'log_seconds'
         then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds)
             else v_kind.log_seconds end;
+    v_roles := v_kind.roles;
+    v_kind.roles := case when in_options ? 'roles' then nullif(in_options -> 'roles', 'null') else v_roles end;
+    if in_options ? 'roles' and (jsonb_typeof(v_kind.roles) <> 'array'
+        or jsonb_array_length(v_kind.roles) not between 1 and 32
+        or exists (select from jsonb_array_elements(v_kind.roles) n (name)
+            left join pg_roles r on r.rolname = n.name ->> 0 where r.oid is null))
+    then
+        perform _queue_fail('PQ002', 'roles', v_kind.roles::text, 'must be an array of 1 to 32 roles that there are');
+    end if;
     if in_options ? 'dead_letter_kind' then
         v_kind.dead_letter_kind := _queue_text(in_options, 'dead_letter_kind');
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
+        perform _queue_check_roles(array[v_kind.dead_letter_kind]);
     end if;
     insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds,
         jitter, dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds,
-        filter_index, log_seconds)
+        filter_index, log_seconds, roles)
     values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
         v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
         v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index,
-        v_kind.log_seconds)
+        v_kind.log_seconds, v_kind.roles)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,
@@ -67,7 +79,13 @@ begin
         dead_letter_kind = excluded.dead_letter_kind, dedup_seconds = excluded.dedup_seconds,
         history_seconds = excluded.history_seconds, payload_shape = excluded.payload_shape,
         expires_seconds = excluded.expires_seconds, filter_index = excluded.filter_index,
-        log_seconds = excluded.log_seconds;
+        log_seconds = excluded.log_seconds, roles = excluded.roles;
+    if v_kind.roles is not null then -- its dead letters aren't for everybody, either
+        insert into queue_kind as k (p_kind, roles)
+            values (coalesce(v_kind.dead_letter_kind, left(in_kind, 95) || '.dead'), v_kind.roles)
+        on conflict on constraint queue_kind_pkey do update set roles = excluded.roles
+            where k.roles is null or k.roles = v_roles;
+    end if;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
     if in_options ? 'filter_index' then
         perform _queue_define_filter(in_kind, v_kind.filter_index);
@@ -117,8 +135,12 @@ becomes null, for ever.
   true, false. Default: false.
 - log_seconds: for how long the log keeps what comes in and what ends, see queue_read. Allowed: 0 to 315360000 (10
   years). Default: 0.
+- roles: who may use the kind: put messages in, also by a topic, a route, a move, a group or a schedule, take them, look
+  at them, and change the kind. A login may that is one of them or, on PostgreSQL, a member of one. The owner of the
+  queue always may. Dead letters are for the same ones. Allowed: an array of 1 to 32 names of roles, on MariaDB and
+  MySQL of accounts, without a host. Default: null (all).
 A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
-Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle.
+Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may not use the kind.
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.$$;

@@ -1,10 +1,11 @@
--- calls: _queue_check_kind
+-- calls: _queue_check_kind, _queue_check_roles
 -- changes: queue_kind
 create or replace function queue_drain(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     insert into queue_kind as k (p_kind, draining) values (in_kind, true)
     on conflict on constraint queue_kind_pkey do update set draining = true where not k.draining;
     changed := found;
@@ -18,6 +19,6 @@ finished or given back. What waits for its time is delivered then. What dies els
 kind. The kind is empty where its total in queue_stats is 0; queue_resume ends the draining.
 in_kind: the kind.
 Result: changed: false where it was drained already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.$$;

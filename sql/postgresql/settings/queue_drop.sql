@@ -1,5 +1,5 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_discard, _queue_fail, _queue_permits_settle,
---     _queue_settings, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+--     _queue_permits_settle, _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
@@ -12,6 +12,7 @@ declare
     v_gone record;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
     v_gone := _queue_discard(array(
@@ -43,6 +44,6 @@ so do semaphores, groups and the places of readers. Its history, the keys that i
 queue_prune.
 in_kind: the kind.
 Result: the settings it had.
-Errors: PQ001 for kind, PQ004 while messages are held, and where the default dead-letter kind would close a circle; then
-nothing is removed.
+Errors: PQ007 for a kind that is for others. PQ001 for kind, PQ004 while messages are held, and where the default
+dead-letter kind would close a circle; then nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.$$;

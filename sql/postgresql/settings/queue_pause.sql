@@ -10,5 +10,5 @@ comment on function queue_pause(text) is
 $$Pauses a kind: queue_reserve and queue_pop get nothing; push, ack, nack, extend and move go on, and nothing dies.
 in_kind: the kind.
 Result: changed: false where it was paused already.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.$$;

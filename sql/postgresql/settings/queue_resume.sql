@@ -10,5 +10,5 @@ comment on function queue_resume(text) is
 $$Ends the pause of a kind, and its draining.
 in_kind: the kind.
 Result: changed: false where it was neither paused nor drained.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.$$;

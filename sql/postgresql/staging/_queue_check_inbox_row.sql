@@ -1,11 +1,12 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_fail, _queue_key,
---     _queue_push_options
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_check_roles,
+--     _queue_fail, _queue_key, _queue_push_options
 create or replace function _queue_check_inbox_row(in_row queue_inbox, in_now bigint,
     out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
     out attempts integer, out max_attempts integer) language plpgsql strict as $$
 declare
     v_shape jsonb;
     v_draining boolean;
+    v_restricted boolean;
     v_options record;
 begin
     perform _queue_check_kind(in_row.p_kind, 95, 'kind');
@@ -17,7 +18,11 @@ begin
     elsif in_row.payload is not null then
         perform _queue_fail('PQ003', 'payload', in_row.payload, 'must not stand beside payload_bytes');
     end if;
-    select k.payload_shape, k.draining into v_shape, v_draining from queue_kind k where k.p_kind = in_row.p_kind;
+    select k.payload_shape, k.draining, k.roles is not null into v_shape, v_draining, v_restricted from queue_kind k
+        where k.p_kind = in_row.p_kind;
+    if v_restricted then
+        perform _queue_check_roles(array[in_row.p_kind]);
+    end if;
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_row.p_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then

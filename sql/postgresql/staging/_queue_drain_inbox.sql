@@ -8,7 +8,8 @@ create or replace function _queue_drain_inbox() returns trigger
         set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_asks constant boolean := exists (select from queue_kind k where k.payload_shape is not null or k.draining);
+    v_asks constant boolean := exists (select from queue_kind k
+        where k.payload_shape is not null or k.draining or k.roles is not null);
     v_keeps constant boolean := exists (select from queue_kind k
         where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record; v_ids record;
@@ -20,7 +21,8 @@ declare
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
         select min(l.id) as first, max(l.id) as last, count(*) as number, count(case when (not (v_asks and coalesce((
-            select k.payload_shape is not null or k.draining from queue_kind k where k.p_kind = l.p_kind), false))
+            select k.payload_shape is not null or k.draining or k.roles is not null from queue_kind k
+                where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
             and l.payload::jsonb is not null -- whose depth is at most the number of brackets, and one

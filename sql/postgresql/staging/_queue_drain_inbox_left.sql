@@ -14,7 +14,8 @@ begin
                 g.scheduled_at, g.attempts, g.max_attempts
             from g;
             v_taken := v_taken + 1;
-        exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004' then
+        exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004'
+            or sqlstate 'PQ007' then
             raise warning 'the row % of queue_inbox stays there: %', v_id, sqlerrm;
         end;
     end loop;

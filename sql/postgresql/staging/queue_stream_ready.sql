@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, queue_now
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -8,6 +8,7 @@ declare
     v_now constant bigint := queue_now();
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     ready := not exists (select from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
             and q.scheduled_at <= v_now)
@@ -18,5 +19,5 @@ comment on function queue_stream_ready(text) is
 $$Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
 Result: ready: false where nothing is ready or the kind is paused.
-Errors: PQ001 for kind.
+Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: none.$$;

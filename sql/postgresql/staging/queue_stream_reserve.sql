@@ -1,4 +1,5 @@
--- calls: _queue_boolean, _queue_check_batch, _queue_fail, _queue_integer, _queue_text, queue_now, queue_reserve
+-- calls: _queue_boolean, _queue_check_batch, _queue_check_roles, _queue_fail, _queue_integer, _queue_text, queue_now,
+--     queue_reserve
 -- changes: queue_stream_part
 create or replace function queue_stream_reserve(in_stream text, in_batch bigint, in_part integer, in_kind text,
     in_max_messages integer default null, in_options jsonb default null)
@@ -25,6 +26,14 @@ begin
     if char_length(v_source) between 1 and 230 is not true then
         perform _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
     end if;
+    -- what it handed out before, too: a source may have been of another kind then
+    perform _queue_check_roles(in_kind ||
+        array(select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part) || array(
+        select q.p_kind
+        from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt),
+            lateral (select left(e.receipt, -33)::bigint as entry) r
+        join delayed_queue q on q.entry between r.entry and r.entry
+        where p.source = v_source and p.part = in_part));
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
@@ -94,6 +103,7 @@ in_options: those of queue_reserve, and three more.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn't. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
-Errors: PQ001 for stream, batch, part, kind and max_messages, PQ002 for options, PQ004 for plan.
+Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
+PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.$$;

@@ -1,6 +1,6 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_topic,
---     _queue_fail, _queue_index, _queue_key, _queue_log_published, _queue_publish_onto, _queue_push_options,
---     _queue_subscribed, _queue_take_back, _queue_wake, queue_now
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
+--     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log_published, _queue_publish_onto,
+--     _queue_push_options, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_publish(in_topic text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null)
@@ -28,10 +28,15 @@ begin
     v_options := _queue_push_options(in_options, v_now);
     v_kinds := _queue_subscribed(in_topic);
     for v_kind in
-        select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs from queue_kind k
+        select k.p_kind, k.payload_shape, k.draining, k.filter_index, k.log_seconds > 0 as logs, k.roles
+            from queue_kind k
         where k.p_kind = any (v_kinds)
-            and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0) order by k.p_kind
+            and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0
+            or k.roles is not null) order by k.p_kind
     loop
+        if v_kind.roles is not null then
+            perform _queue_check_roles(array[v_kind.p_kind]);
+        end if;
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic,
                 format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
@@ -101,8 +106,8 @@ in_options: options of a push, for each copy, as in queue_push.
   Default: ignore.
 Result: a row a kind, in their order: p_kind, p_key, scheduled_at, outcome, as in queue_push. No row where nobody is
 subscribed.
-Errors: PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers, PQ004 where one of the kinds is
-drained; then nobody gets it.
+Errors: PQ007 for a kind that is for others. PQ001 for topic and key, PQ002 for options, PQ003 for payload and headers,
+PQ004 where one of the kinds is drained; then nobody gets it.
 Locks: the messages of that key, and those only with on_duplicate; keys are put in in the order of the kinds. The call
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.$$;

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_topic, _queue_matcher, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 create or replace function queue_subscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
@@ -9,6 +9,7 @@ declare
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_roles(array[in_kind]);
     v_words := string_to_array(in_pattern, '.');
     v_wild := least(array_position(v_words, '*'), array_position(v_words, '#'));
     insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
@@ -28,6 +29,6 @@ in_pattern: words with a dot between them, 1 to 255 characters, in which the wor
 for any number of words, also none; at most three #. "order.*.paid" and "order.#" are patterns. in_kind: the kind, 1 to
 95 characters; nobody has to have defined it.
 Result: changed: false where that kind had that pattern already.
-Errors: PQ001 for pattern and kind.
+Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: none.
 Where the idea comes from: the topic exchange of AMQP.$$;
