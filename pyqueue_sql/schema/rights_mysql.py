@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyqueue_sql.schema.release import Release
 
-GRANT = re.compile(r"(?m)^grant (.+?) on (?:(procedure|function) )?(\w+) to ([\w, ]+)")
+GRANT = re.compile(r"(?ms)^grant (.+?)\s+on (?:(procedure|function) )?(\w+) to ([\w,\s]+)")
 ROUTINES = """
 select lower(p.routine_type), p.routine_name, p.user, p.host, p.proc_priv, ''
 from mysql.procs_priv p where p.db = database()
@@ -86,7 +86,7 @@ def take_back(connection: Connection, release: Release, found: Iterable[Right]) 
         (kind, name, role, privilege)
         for grant in filter(None, map(GRANT.search, release.optional))
         for kind, name in [(grant[2] or "", grant[3])]
-        for role in grant[4].split(", ")
+        for role in re.split(r",\s*", grant[4].strip())
         for privilege in _privileges(grant[1])
     }
     for one in sorted(found):
@@ -98,7 +98,7 @@ def take_back(connection: Connection, release: Release, found: Iterable[Right]) 
 
 def _privileges(granted: str) -> list[str]:
     right, _, names = granted.partition(" (")
-    return [f"{right} (`{name}`)" for name in names[:-1].split(", ")] if names else right.split(", ")
+    return [f"{right} (`{name}`)" for name in re.split(r",\s*", names[:-1])] if names else right.split(", ")
 
 
 def _grantee(right: Right) -> str:

@@ -2,14 +2,11 @@
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
 --   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
--- queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an
--- error's text
+--   queue_observer   looks at kinds, keys, states, counters and workers; at no payload, header, result or error's text
 --   queue_admin      all of these
 -- Roles belong to the server: where they exist already they are used, and where the installer may not create them, the
--- owner of
--- the routines is the only one who may call them until somebody creates the roles and upgrades again. A user has a
--- role's rights
--- once it is set: `set default role` (MySQL: `set default role all to …`).
+-- owner of the routines is the only one who may call them until somebody creates the roles and upgrades again. A user
+-- has a role's rights once it is set: `set default role` (MySQL: `set default role all to …`).
 create role if not exists queue_producer, queue_consumer, queue_operator, queue_observer, queue_admin;
 grant queue_producer to queue_admin;
 grant queue_consumer to queue_admin;

@@ -1,10 +1,8 @@
 -- Binds each routine to the schema that it is in. What a routine calls and reads is written without a schema, since any
--- will do; from
--- here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no function,
--- operator, type or
--- table that somebody may one day put into the schema is taken for one of the server's or for one of ours. What is left
--- to an overload of
--- our own names is a call that doesn't fit its parameters exactly: there is none.
+-- will do; from here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no
+-- function, operator, type or table that somebody may one day put into the schema is taken for one of the server's or
+-- for one of ours. What is left to an overload of our own names is a call that doesn't fit its parameters exactly:
+-- there is none.
 do $$
 declare
     v_schema constant text := pg_catalog.quote_ident(pg_catalog.current_schema());

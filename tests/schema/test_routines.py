@@ -11,7 +11,7 @@ from tests.schema.sources import SQL, Routine, included, install_text, revoked, 
 from tools import house
 
 ROUTINES = list(routines().values())
-MOST_LINES = 126
+MOST_LINES = 130
 READ_THE_CLOCK = {"queue_now", "_queue_ticks"}
 """Who may: what everything else asks."""
 

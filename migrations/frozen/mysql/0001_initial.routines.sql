@@ -1091,8 +1091,7 @@ begin
         set out_outcome = 'held';
     else
         -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
-        -- no handler
-        -- where an update is one
+        -- no handler where an update is one
         select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry for update;
         -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
@@ -5667,9 +5666,7 @@ begin
                 insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
                     on duplicate key update capacity = in_capacity;
                 -- who was told that there is room takes a permit without the lock of the semaphore: what there is no room
-                -- for
-                -- any
-                -- more is taken back
+                -- for any more is taken back
                 select count(*) - in_capacity into v_more
                     from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                 where h.name = in_name lock in share mode;
@@ -9798,8 +9795,7 @@ begin
                     where p.source = v_source and p.part = in_part;
                 else
                     -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have
-                    -- had
-                    -- it
+                    -- had it
                     select p.receipts into v_receipts from queue_stream_part p
                         where p.source = v_source and p.part = in_part;
                 end if;

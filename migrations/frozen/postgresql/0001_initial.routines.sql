@@ -2132,7 +2132,7 @@ create or replace function queue_next(in_receipts jsonb, in_kind text, in_worker
 declare
     v_options jsonb;
     v_lost text[];
-    v_slots text;
+    v_permits text;
 begin
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds, where, lost}'::text[], 'options');
@@ -2151,14 +2151,14 @@ begin
         if v_lost <> '{}' and in_options ->> 'lost' is not null then
             perform _queue_fail('PQ006', 'receipts', array_to_string(v_lost, ', '), 'lost, so nothing was done');
         end if;
-        v_slots := _queue_setting('slots');
-        if current_setting(v_slots, true) = 'locked' then -- to wait for others now could be a deadlock
-            perform set_config(v_slots, 'held', true);
+        v_permits := _queue_setting('permits');
+        if current_setting(v_permits, true) = 'locked' then -- to wait for others now could be a deadlock
+            perform set_config(v_permits, 'held', true);
         end if;
     end if;
     return query select m.* from queue_reserve(in_kind, in_worker, in_max_messages, v_options) m;
-    if current_setting(v_slots, true) = 'held' then
-        perform set_config(v_slots, 'locked', true);
+    if current_setting(v_permits, true) = 'held' then
+        perform set_config(v_permits, 'locked', true);
     end if;
     if v_lost <> '{}' then
         insert into queue_count (p_kind, lost) values (in_kind, cardinality(v_lost));
@@ -9288,12 +9288,10 @@ behind its table, and has been set.
 Locks: the rows; what others have locked is left.$$;
 --;
 -- Binds each routine to the schema that it is in. What a routine calls and reads is written without a schema, since any
--- will do; from
--- here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no function,
--- operator, type or
--- table that somebody may one day put into the schema is taken for one of the server's or for one of ours. What is left
--- to an overload of
--- our own names is a call that doesn't fit its parameters exactly: there is none.
+-- will do; from here on it is named with it, and the search path of what runs as the owner has pg_catalog alone. So no
+-- function, operator, type or table that somebody may one day put into the schema is taken for one of the server's or
+-- for one of ours. What is left to an overload of our own names is a call that doesn't fit its parameters exactly:
+-- there is none.
 do $$
 declare
     v_schema constant text := pg_catalog.quote_ident(pg_catalog.current_schema());
@@ -9561,8 +9559,7 @@ $$A row a reader of the log, see queue_read.
 --   queue_producer   puts messages in
 --   queue_consumer   takes and finishes them
 --   queue_operator   looks, and runs the queue: removes, pauses, redrives, defines
--- queue_observer   looks at kinds, keys, states, counters and workers, and never at a payload, a header, a result or an
--- error's text
+--   queue_observer   looks at kinds, keys, states, counters and workers; at no payload, header, result or error's text
 --   queue_admin      all of these
 -- Roles belong to the cluster: where they exist already they are used, and where the installer may not create them, the
 -- owner of the routines is the only one who may call them until somebody creates the roles and upgrades again.

@@ -44,8 +44,7 @@ begin
         set out_outcome = 'held';
     else
         -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
-        -- no handler
-        -- where an update is one
+        -- no handler where an update is one
         select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
         where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry for update;
         -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new

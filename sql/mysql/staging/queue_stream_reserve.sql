@@ -102,8 +102,7 @@ begin
                 where p.source = v_source and p.part = in_part;
             else
                 -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have
-                -- had
-                -- it
+                -- had it
                 select p.receipts into v_receipts from queue_stream_part p
                     where p.source = v_source and p.part = in_part;
             end if;

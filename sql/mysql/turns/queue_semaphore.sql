@@ -46,9 +46,7 @@ begin
             insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
                 on duplicate key update capacity = in_capacity;
             -- who was told that there is room takes a permit without the lock of the semaphore: what there is no room
-            -- for
-            -- any
-            -- more is taken back
+            -- for any more is taken back
             select count(*) - in_capacity into v_more
                 from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name lock in share mode;

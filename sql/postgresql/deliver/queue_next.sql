@@ -12,7 +12,7 @@ create or replace function queue_next(in_receipts jsonb, in_kind text, in_worker
 declare
     v_options jsonb;
     v_lost text[];
-    v_slots text;
+    v_permits text;
 begin
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds, where, lost}'::text[], 'options');
@@ -31,14 +31,14 @@ begin
         if v_lost <> '{}' and in_options ->> 'lost' is not null then
             perform _queue_fail('PQ006', 'receipts', array_to_string(v_lost, ', '), 'lost, so nothing was done');
         end if;
-        v_slots := _queue_setting('slots');
-        if current_setting(v_slots, true) = 'locked' then -- to wait for others now could be a deadlock
-            perform set_config(v_slots, 'held', true);
+        v_permits := _queue_setting('permits');
+        if current_setting(v_permits, true) = 'locked' then -- to wait for others now could be a deadlock
+            perform set_config(v_permits, 'held', true);
         end if;
     end if;
     return query select m.* from queue_reserve(in_kind, in_worker, in_max_messages, v_options) m;
-    if current_setting(v_slots, true) = 'held' then
-        perform set_config(v_slots, 'locked', true);
+    if current_setting(v_permits, true) = 'held' then
+        perform set_config(v_permits, 'locked', true);
     end if;
     if v_lost <> '{}' then
         insert into queue_count (p_kind, lost) values (in_kind, cardinality(v_lost));
