@@ -12,7 +12,10 @@ FOLDER = ROOT / "docs" / "adr"
 DECISIONS = sorted(FOLDER.glob("[0-9]*.md"))
 STATUS = re.compile(r"Status: (holds|superseded by \[\d+\]\(\d{4}-[\w-]+\.md\))\.( .*)?")
 LINE = re.compile(r"^\| (\d+) \| \[(.*?)\]\(([\w-]+\.md)\) \| .+ \| (.*) \|$", re.MULTILINE)
-OURS = {path.name.partition(".")[0] for path in (ROOT / "sql").rglob("*.sql")}
+ROLES = re.findall(
+    r"create role (\w+)", (ROOT / "sql" / "postgresql" / "grants.sql").read_text(encoding="utf-8")
+)
+OURS = {path.name.partition(".")[0] for path in (ROOT / "sql").rglob("*.sql")} | set(ROLES)
 
 
 def status(page: Path) -> str:
