@@ -1,6 +1,6 @@
 -- What makes up the queue on MariaDB and MySQL, in the only order in which it can be loaded. Migrations are frozen from
 -- it. What the files leave out is written out by tools/expand_mysql.py, so a client takes what the command prints:
---     pyqueue upgrade --sql --dialect mysql
+--     pyqueue sql --dialect mysql
 -- All of it can be run again.
 
 -- routines keep these two
