@@ -5697,7 +5697,7 @@ create procedure _queue_limited_until(in in_kind text character set utf8mb4 coll
     comment 'Until when the limits of a kind let nothing be taken, for those that wait.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
 call.
-Result: when there is a token again; while all places are taken, when one of their holds ends. NULL: there is room.
+Result: when there is a token again; while all slots are taken, when one of their holds ends. NULL: there is room.
 differs: no time is answered within a second for events that were left out: nobody is told anything here, and who waits
 looks on. The tokens that a session has aren''t looked at: who waits isn''t who takes.'
 begin
@@ -5730,8 +5730,8 @@ end;
 drop procedure if exists _queue_define_limits;
 --;
 create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
-    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is
-held when the first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A
+    comment 'Sets max_reserved and rate_per_second of a kind, with the slots and the tokens that they need. What is
+held when the first limit is set counts; what goes above a limit that is lowered keeps its slot until its hold ends. A
 rate begins with one token.
 in_kind: the kind, whose settings are there. in_options: those of queue_define.
 Errors: PQ002.
@@ -5749,7 +5749,7 @@ begin
         if v_most is null then
             delete s from queue_slot s where s.p_kind = in_kind;
         else
-            if v_old is null then -- what is held already has places as well
+            if v_old is null then -- what is held already has slots as well
                 insert into queue_slot (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
@@ -5785,14 +5785,14 @@ drop procedure if exists _queue_slots_free;
 --;
 create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
     in in_now bigint, out out_slots longtext character set ascii)
-    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired
-gives up its place here for good: without reserved_by it can''t be extended any more, though an ack of it still counts.
-in_kind: the kind. in_slots: the places. in_now: the time of the call.
+    comment 'Which of some slots are free: nothing is there, or what is isn''t held any more. A hold that has expired
+gives up its slot here for good: without reserved_by it can''t be extended any more, though an ack of it still counts.
+in_kind: the kind. in_slots: the slots. in_now: the time of the call.
 Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began
 counts as taken.
-Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts
+Locks: the slots, then messages whose hold has expired, in the order of their entries; what others have locked counts
 as taken.
-differs: here it locks the places, and answers no numbers.'
+differs: here it locks the slots, and answers no numbers.'
 begin
     declare v_locked longtext character set utf8mb4;
     declare v_expired longtext character set ascii;
@@ -5846,13 +5846,13 @@ drop procedure if exists _queue_slots;
 --;
 create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int,
     in in_now bigint, out out_slots longtext character set ascii)
-    comment 'Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+    comment 'Free slots of a kind with max_reserved, locked until the transaction ends.
+in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
 Result: a JSON array, of as many as there are.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed.
-Locks: the places; what others have locked counts as taken. As _queue_slots_free.
+Locks: the slots; what others have locked counts as taken. As _queue_slots_free.
 differs: no numbers of claims.'
 begin
     declare v_low, v_wrap, v_high, v_want, v_last, v_all int;
@@ -5864,7 +5864,7 @@ begin
     if v_over then
         set v_low = 1, v_want = 2147483647;
     end if;
-    places: loop
+    slots: loop
         set v_all = v_want - json_length(out_slots);
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
@@ -5882,10 +5882,10 @@ begin
         elseif v_high > v_wrap and v_wrap > 0 and not v_over then
             set v_low = 1, v_high = v_wrap;
         else
-            leave places;
+            leave slots;
         end if;
         if json_length(out_slots) = v_want or v_low > v_high then
-            leave places;
+            leave slots;
         end if;
     end loop;
     if v_over then
@@ -5911,7 +5911,7 @@ create procedure _queue_claim_slots(in in_kind text character set utf8mb4 collat
     comment 'Puts deliveries in places.
 in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
 in_seed: what their secrets are made of, see _queue_begin_delivery.
-Locks: none but the places, which are locked.
+Locks: none but the slots, which are locked.
 differs: PostgreSQL appends to queue_claim.'
 begin
     declare v_number int default json_length(in_entries);
@@ -5987,12 +5987,12 @@ drop procedure if exists _queue_admit;
 create procedure _queue_admit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6),
     in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint,
     out out_part int)
-    comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+    comment 'For how many messages of a kind with max_reserved or rate_per_second there are slots and tokens.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
-call. out_max: how many are wanted; answers how many may be taken. out_slots: the places for them. out_tokens: how many
+call. out_max: how many are wanted; answers how many may be taken. out_slots: the slots for them. out_tokens: how many
 tokens were taken, from out_part of the bucket.
 Locks: as _queue_lease_tokens and _queue_slots.
-@pyqueue_slots, by kind, as in @pyqueue_cursors: the place that the session had last, which is free once it has acked.
+@pyqueue_slots, by kind, as in @pyqueue_cursors: the slot that the session had last, which is free once it has acked.
 differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down
 any number of them.'
 begin
@@ -6023,7 +6023,7 @@ create procedure _queue_admitted(in in_kind text character set utf8mb4 collate /
 in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered. in_tokens: how many tokens
 _queue_admit took for them, in_part: from which part.
 Locks: a part of the bucket that is locked already.
-differs: on PostgreSQL it puts the deliveries in their places, too.'
+differs: on PostgreSQL it puts the deliveries in their slots, too.'
 begin
     if in_tokens > coalesce(in_number, 0) then
         update queue_bucket b

@@ -5008,7 +5008,7 @@ end $$;
 comment on function _queue_limited_until(queue_kind, bigint) is
 $$Until when the limits of a kind let nothing be taken, for those that wait.
 in_kind: its settings. in_now: the time of the call.
-Result: when there is a token again; while all places are taken, when one of their holds ends, within a second, since an
+Result: when there is a token again; while all slots are taken, when one of their holds ends, within a second, since an
 event that one is free may have been left out (see _queue_wake_limited). NULL: there is room.$$;
 --;
 -- calls: _queue_setting
@@ -5039,7 +5039,7 @@ begin
             delete from queue_slot s where s.p_kind = in_kind.p_kind;
             delete from queue_claim c where c.p_kind = in_kind.p_kind;
         else
-            if in_kind.max_reserved is null then -- what is held already has places as well
+            if in_kind.max_reserved is null then -- what is held already has slots as well
                 insert into queue_claim (p_kind, slot, number, entry, secret)
                 select q.p_kind, row_number() over (order by q.entry), 1, q.entry, q.secret
                 from delayed_queue q
@@ -5073,8 +5073,8 @@ begin
 end $$;
 --;
 comment on function _queue_define_limits(queue_kind, jsonb, bigint) is
-$$Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the
-first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins
+$$Sets max_reserved and rate_per_second of a kind, with the slots and the tokens that they need. What is held when the
+first limit is set counts; what goes above a limit that is lowered keeps its slot until its hold ends. A rate begins
 with one token.
 in_kind: the settings that it had, whose row is there. in_options: those of queue_define. in_now: the time of the call.
 Result: the settings that it has.
@@ -5106,12 +5106,12 @@ begin
 end $$;
 --;
 comment on function _queue_slots_free(text, integer[], bigint) is
-$$Which of some places are free: nothing was claimed there, or what was isn't held any more. A hold that has expired
-gives up its place here for good: without reserved_by it can't be extended any more, though an ack of it still counts.
-in_kind: the kind. in_slots: the places, locked. in_now: the time of the call.
+$$Which of some slots are free: nothing was claimed there, or what was isn't held any more. A hold that has expired
+gives up its slot here for good: without reserved_by it can't be extended any more, though an ack of it still counts.
+in_kind: the kind. in_slots: the slots, locked. in_now: the time of the call.
 Result: slots, and for each the number of its last claim, 0 where there is none.
 Locks: messages whose hold has expired, in the order of their entries; one that somebody else has locked keeps its
-place.$$;
+slot.$$;
 --;
 -- calls: _queue_slots_free
 -- changes: queue_claim, queue_slot
@@ -5127,7 +5127,7 @@ declare
     v_over boolean;
     v_number bigint;
 begin
-    if in_max = 1 and in_first between 1 and in_most then -- mostly the place that the session had last
+    if in_max = 1 and in_first between 1 and in_most then -- mostly the slot that the session had last
         perform from queue_slot s where s.p_kind = in_kind and s.slot = in_first for update skip locked;
         if found then
             select n.number into v_number
@@ -5190,13 +5190,13 @@ begin
 end $$;
 --;
 comment on function _queue_slots(text, integer, integer, integer, bigint) is
-$$Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+$$Free slots of a kind with max_reserved, locked until the transaction ends.
+in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
 Result: slots, as many as there are, and for each the number of its last claim.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed.
-Locks: the places; what others have locked counts as taken. As _queue_slots_free.$$;
+Locks: the slots; what others have locked counts as taken. As _queue_slots_free.$$;
 --;
 -- changes: queue_bucket
 create or replace function _queue_lease_tokens(in_kind text, in_rate numeric, in_need integer, in_more integer,
@@ -5283,12 +5283,12 @@ begin
 end $$;
 --;
 comment on function _queue_admit(queue_kind, integer, bigint) is
-$$For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+$$For how many messages of a kind with max_reserved or rate_per_second there are slots and tokens.
 in_kind: the settings of the kind. in_max: how many are wanted. in_now: the time of the call.
-Result: allowed; state, which _queue_admitted keeps for the session: the place it had last, which is free once it has
+Result: allowed; state, which _queue_admitted keeps for the session: the slot it had last, which is free once it has
 acked; the tokens that it has taken ahead, and when: 50 ms of the tokens of a part of the bucket, if it took some within
 the last quarter of a second; it keeps them for a second, and gives back what is left when it takes some again. slots,
-numbers: the places, see _queue_slots; NULL: the kind has none.
+numbers: the slots, see _queue_slots; NULL: the kind has none.
 Locks: as _queue_lease_tokens and _queue_slots.$$;
 --;
 -- calls: _queue_limits_name
@@ -5305,12 +5305,12 @@ begin
             decode(right(in_receipts[i], 32), 'hex')
         from generate_subscripts(in_receipts, 1) i
         on conflict on constraint queue_claim_pkey do nothing; -- with an old snapshot this is a serialization error
-        if random() < 0.05 then -- claims that count no more, at most once a second a place
+        if random() < 0.05 then -- claims that count no more, at most once a second a slot
             with o as (
                 select s.slot, s.kept, n.number from unnest(in_slots, in_numbers) n (slot, number)
                 join queue_slot s on s.p_kind = in_kind.p_kind and s.slot = n.slot
                 where n.number - s.kept >= 16 and s.kept_at not between in_now - 1000000 and in_now),
-            -- up to which they are gone, so that under an old snapshot neither the place nor they become long to read
+            -- up to which they are gone, so that under an old snapshot neither the slot nor they become long to read
             u as (
                 update queue_slot s set kept = o.number, kept_at = in_now from o
                     where s.p_kind = in_kind.p_kind and s.slot = o.slot)
@@ -5322,12 +5322,12 @@ begin
 end $$;
 --;
 comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
-$$Counts the tokens that were used, and puts the deliveries in their places. Now and then it removes claims of
-these places that count no more. The state of the session is rolled back with the transaction,
+$$Counts the tokens that were used, and puts the deliveries in their slots. Now and then it removes claims of
+these slots that count no more. The state of the session is rolled back with the transaction,
 as all custom settings are.
 in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as
 many as were allowed or fewer. in_now: the time of the call.
-Locks: none but the places, which are locked.$$;
+Locks: none but the slots, which are locked.$$;
 --;
 -- calls: _queue_fail
 create or replace function _queue_route(in_options jsonb, in_message jsonb) returns jsonb language plpgsql as $$

@@ -890,13 +890,13 @@ create table queue_slot (
 --;
 comment on table queue_slot is 'Slots for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
 --;
-comment on column queue_slot.kept is 'The claims of this place before this number are removed.';
+comment on column queue_slot.kept is 'The claims of this slot before this number are removed.';
 --;
 comment on column queue_slot.kept_at is 'When they were.';
 --;
--- Which delivery has a place of queue_slot: the newest one does, as long as its message is held. Only ever appended and
+-- Which delivery has a slot of queue_slot: the newest one does, as long as its message is held. Only ever appended and
 -- deleted, and read from the newest on, so that what died under an old snapshot is in nobody's way. The number is what
--- two who took a place with old snapshots would both give.
+-- two who took a slot with old snapshots would both give.
 create table queue_claim (
     p_kind text collate "C" not null,
     slot   integer not null,

@@ -4,12 +4,12 @@ delimiter $$
 create procedure _queue_admit(in in_kind text collate exact, in in_most int, in in_rate decimal(30,6),
     in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint,
     out out_part int)
-    comment 'For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+    comment 'For how many messages of a kind with max_reserved or rate_per_second there are slots and tokens.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
-call. out_max: how many are wanted; answers how many may be taken. out_slots: the places for them. out_tokens: how many
+call. out_max: how many are wanted; answers how many may be taken. out_slots: the slots for them. out_tokens: how many
 tokens were taken, from out_part of the bucket.
 Locks: as _queue_lease_tokens and _queue_slots.
-@pyqueue_slots, by kind, as in @pyqueue_cursors: the place that the session had last, which is free once it has acked.
+@pyqueue_slots, by kind, as in @pyqueue_cursors: the slot that the session had last, which is free once it has acked.
 differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down
 any number of them.'
 begin

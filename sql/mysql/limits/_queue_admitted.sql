@@ -7,7 +7,7 @@ create procedure _queue_admitted(in in_kind text collate exact, in in_rate decim
 in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered. in_tokens: how many tokens
 _queue_admit took for them, in_part: from which part.
 Locks: a part of the bucket that is locked already.
-differs: on PostgreSQL it puts the deliveries in their places, too.'
+differs: on PostgreSQL it puts the deliveries in their slots, too.'
 begin
     if in_tokens > coalesce(in_number, 0) then
         update queue_bucket b

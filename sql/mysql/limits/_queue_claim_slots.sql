@@ -6,7 +6,7 @@ create procedure _queue_claim_slots(in in_kind text collate exact, in in_slots l
     comment 'Puts deliveries in places.
 in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
 in_seed: what their secrets are made of, see _queue_begin_delivery.
-Locks: none but the places, which are locked.
+Locks: none but the slots, which are locked.
 differs: PostgreSQL appends to queue_claim.'
 begin
     declare v_number int default json_length(in_entries);

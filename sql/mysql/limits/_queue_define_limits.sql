@@ -3,8 +3,8 @@
 drop procedure if exists _queue_define_limits;
 delimiter $$
 create procedure _queue_define_limits(in in_kind text collate exact, in in_options longtext character set utf8mb4)
-    comment 'Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is
-held when the first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A
+    comment 'Sets max_reserved and rate_per_second of a kind, with the slots and the tokens that they need. What is
+held when the first limit is set counts; what goes above a limit that is lowered keeps its slot until its hold ends. A
 rate begins with one token.
 in_kind: the kind, whose settings are there. in_options: those of queue_define.
 Errors: PQ002.
@@ -22,7 +22,7 @@ begin
         if v_most is null then
             delete s from queue_slot s where s.p_kind = in_kind;
         else
-            if v_old is null then -- what is held already has places as well
+            if v_old is null then -- what is held already has slots as well
                 insert into queue_slot (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)

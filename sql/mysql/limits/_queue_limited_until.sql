@@ -5,7 +5,7 @@ create procedure _queue_limited_until(in in_kind text collate exact, in in_most 
     comment 'Until when the limits of a kind let nothing be taken, for those that wait.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
 call.
-Result: when there is a token again; while all places are taken, when one of their holds ends. NULL: there is room.
+Result: when there is a token again; while all slots are taken, when one of their holds ends. NULL: there is room.
 differs: no time is answered within a second for events that were left out: nobody is told anything here, and who waits
 looks on. The tokens that a session has aren''t looked at: who waits isn''t who takes.'
 begin

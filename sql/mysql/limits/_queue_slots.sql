@@ -4,13 +4,13 @@ drop procedure if exists _queue_slots;
 delimiter $$
 create procedure _queue_slots(in in_kind text collate exact, in in_most int, in in_first int, in in_max int,
     in in_now bigint, out out_slots longtext character set ascii)
-    comment 'Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+    comment 'Free slots of a kind with max_reserved, locked until the transaction ends.
+in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
 Result: a JSON array, of as many as there are.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed.
-Locks: the places; what others have locked counts as taken. As _queue_slots_free.
+Locks: the slots; what others have locked counts as taken. As _queue_slots_free.
 differs: no numbers of claims.'
 begin
     declare v_low, v_wrap, v_high, v_want, v_last, v_all int;
@@ -22,7 +22,7 @@ begin
     if v_over then
         set v_low = 1, v_want = 2147483647;
     end if;
-    places: loop
+    slots: loop
         set v_all = v_want - json_length(out_slots);
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
@@ -40,10 +40,10 @@ begin
         elseif v_high > v_wrap and v_wrap > 0 and not v_over then
             set v_low = 1, v_high = v_wrap;
         else
-            leave places;
+            leave slots;
         end if;
         if json_length(out_slots) = v_want or v_low > v_high then
-            leave places;
+            leave slots;
         end if;
     end loop;
     if v_over then

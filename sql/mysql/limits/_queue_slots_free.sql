@@ -3,14 +3,14 @@ drop procedure if exists _queue_slots_free;
 delimiter $$
 create procedure _queue_slots_free(in in_kind text collate exact, in in_slots longtext character set ascii,
     in in_now bigint, out out_slots longtext character set ascii)
-    comment 'Which of some places are free: nothing is there, or what is isn''t held any more. A hold that has expired
-gives up its place here for good: without reserved_by it can''t be extended any more, though an ack of it still counts.
-in_kind: the kind. in_slots: the places. in_now: the time of the call.
+    comment 'Which of some slots are free: nothing is there, or what is isn''t held any more. A hold that has expired
+gives up its slot here for good: without reserved_by it can''t be extended any more, though an ack of it still counts.
+in_kind: the kind. in_slots: the slots. in_now: the time of the call.
 Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began
 counts as taken.
-Locks: the places, then messages whose hold has expired, in the order of their entries; what others have locked counts
+Locks: the slots, then messages whose hold has expired, in the order of their entries; what others have locked counts
 as taken.
-differs: here it locks the places, and answers no numbers.'
+differs: here it locks the slots, and answers no numbers.'
 begin
     declare v_locked longtext character set utf8mb4;
     declare v_expired longtext character set ascii;

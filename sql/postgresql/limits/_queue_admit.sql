@@ -34,10 +34,10 @@ begin
 end $$;
 
 comment on function _queue_admit(queue_kind, integer, bigint) is
-$$For how many messages of a kind with max_reserved or rate_per_second there are places and tokens.
+$$For how many messages of a kind with max_reserved or rate_per_second there are slots and tokens.
 in_kind: the settings of the kind. in_max: how many are wanted. in_now: the time of the call.
-Result: allowed; state, which _queue_admitted keeps for the session: the place it had last, which is free once it has
+Result: allowed; state, which _queue_admitted keeps for the session: the slot it had last, which is free once it has
 acked; the tokens that it has taken ahead, and when: 50 ms of the tokens of a part of the bucket, if it took some within
 the last quarter of a second; it keeps them for a second, and gives back what is left when it takes some again. slots,
-numbers: the places, see _queue_slots; NULL: the kind has none.
+numbers: the slots, see _queue_slots; NULL: the kind has none.
 Locks: as _queue_lease_tokens and _queue_slots.$$;

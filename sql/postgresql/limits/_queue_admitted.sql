@@ -12,12 +12,12 @@ begin
             decode(right(in_receipts[i], 32), 'hex')
         from generate_subscripts(in_receipts, 1) i
         on conflict on constraint queue_claim_pkey do nothing; -- with an old snapshot this is a serialization error
-        if random() < 0.05 then -- claims that count no more, at most once a second a place
+        if random() < 0.05 then -- claims that count no more, at most once a second a slot
             with o as (
                 select s.slot, s.kept, n.number from unnest(in_slots, in_numbers) n (slot, number)
                 join queue_slot s on s.p_kind = in_kind.p_kind and s.slot = n.slot
                 where n.number - s.kept >= 16 and s.kept_at not between in_now - 1000000 and in_now),
-            -- up to which they are gone, so that under an old snapshot neither the place nor they become long to read
+            -- up to which they are gone, so that under an old snapshot neither the slot nor they become long to read
             u as (
                 update queue_slot s set kept = o.number, kept_at = in_now from o
                     where s.p_kind = in_kind.p_kind and s.slot = o.slot)
@@ -29,9 +29,9 @@ begin
 end $$;
 
 comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
-$$Counts the tokens that were used, and puts the deliveries in their places. Now and then it removes claims of
-these places that count no more. The state of the session is rolled back with the transaction,
+$$Counts the tokens that were used, and puts the deliveries in their slots. Now and then it removes claims of
+these slots that count no more. The state of the session is rolled back with the transaction,
 as all custom settings are.
 in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as
 many as were allowed or fewer. in_now: the time of the call.
-Locks: none but the places, which are locked.$$;
+Locks: none but the slots, which are locked.$$;

@@ -15,7 +15,7 @@ begin
             delete from queue_slot s where s.p_kind = in_kind.p_kind;
             delete from queue_claim c where c.p_kind = in_kind.p_kind;
         else
-            if in_kind.max_reserved is null then -- what is held already has places as well
+            if in_kind.max_reserved is null then -- what is held already has slots as well
                 insert into queue_claim (p_kind, slot, number, entry, secret)
                 select q.p_kind, row_number() over (order by q.entry), 1, q.entry, q.secret
                 from delayed_queue q
@@ -49,8 +49,8 @@ begin
 end $$;
 
 comment on function _queue_define_limits(queue_kind, jsonb, bigint) is
-$$Sets max_reserved and rate_per_second of a kind, with the places and the tokens that they need. What is held when the
-first limit is set counts; what goes above a limit that is lowered keeps its place until its hold ends. A rate begins
+$$Sets max_reserved and rate_per_second of a kind, with the slots and the tokens that they need. What is held when the
+first limit is set counts; what goes above a limit that is lowered keeps its slot until its hold ends. A rate begins
 with one token.
 in_kind: the settings that it had, whose row is there. in_options: those of queue_define. in_now: the time of the call.
 Result: the settings that it has.

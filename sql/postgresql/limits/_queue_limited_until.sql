@@ -33,5 +33,5 @@ end $$;
 comment on function _queue_limited_until(queue_kind, bigint) is
 $$Until when the limits of a kind let nothing be taken, for those that wait.
 in_kind: its settings. in_now: the time of the call.
-Result: when there is a token again; while all places are taken, when one of their holds ends, within a second, since an
+Result: when there is a token again; while all slots are taken, when one of their holds ends, within a second, since an
 event that one is free may have been left out (see _queue_wake_limited). NULL: there is room.$$;

@@ -12,7 +12,7 @@ declare
     v_over boolean;
     v_number bigint;
 begin
-    if in_max = 1 and in_first between 1 and in_most then -- mostly the place that the session had last
+    if in_max = 1 and in_first between 1 and in_most then -- mostly the slot that the session had last
         perform from queue_slot s where s.p_kind = in_kind and s.slot = in_first for update skip locked;
         if found then
             select n.number into v_number
@@ -75,10 +75,10 @@ begin
 end $$;
 
 comment on function _queue_slots(text, integer, integer, integer, bigint) is
-$$Free places of a kind with max_reserved, locked until the transaction ends.
-in_kind: the kind. in_most: its max_reserved. in_first: the place to try first, 0: any. in_max: how many. in_now: the
+$$Free slots of a kind with max_reserved, locked until the transaction ends.
+in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
 Result: slots, as many as there are, and for each the number of its last claim.
-While more places are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
+While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed.
-Locks: the places; what others have locked counts as taken. As _queue_slots_free.$$;
+Locks: the slots; what others have locked counts as taken. As _queue_slots_free.$$;

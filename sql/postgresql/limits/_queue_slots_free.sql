@@ -23,9 +23,9 @@ begin
 end $$;
 
 comment on function _queue_slots_free(text, integer[], bigint) is
-$$Which of some places are free: nothing was claimed there, or what was isn't held any more. A hold that has expired
-gives up its place here for good: without reserved_by it can't be extended any more, though an ack of it still counts.
-in_kind: the kind. in_slots: the places, locked. in_now: the time of the call.
+$$Which of some slots are free: nothing was claimed there, or what was isn't held any more. A hold that has expired
+gives up its slot here for good: without reserved_by it can't be extended any more, though an ack of it still counts.
+in_kind: the kind. in_slots: the slots, locked. in_now: the time of the call.
 Result: slots, and for each the number of its last claim, 0 where there is none.
 Locks: messages whose hold has expired, in the order of their entries; one that somebody else has locked keeps its
-place.$$;
+slot.$$;

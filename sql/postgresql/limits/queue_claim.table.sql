@@ -1,6 +1,6 @@
--- Which delivery has a place of queue_slot: the newest one does, as long as its message is held. Only ever appended and
+-- Which delivery has a slot of queue_slot: the newest one does, as long as its message is held. Only ever appended and
 -- deleted, and read from the newest on, so that what died under an old snapshot is in nobody's way. The number is what
--- two who took a place with old snapshots would both give.
+-- two who took a slot with old snapshots would both give.
 create table queue_claim (
     p_kind text collate "C" not null,
     slot   integer not null,

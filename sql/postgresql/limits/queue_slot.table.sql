@@ -8,5 +8,5 @@ create table queue_slot (
     constraint queue_slot_pkey primary key (p_kind, slot)           -- serves: queue_reserve
 ) with (fillfactor = 50);
 comment on table queue_slot is 'Slots for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
-comment on column queue_slot.kept is 'The claims of this place before this number are removed.';
+comment on column queue_slot.kept is 'The claims of this slot before this number are removed.';
 comment on column queue_slot.kept_at is 'When they were.';
