@@ -106,6 +106,8 @@ WAYS: dict[str, Callable[[Q, str], object]] = {
     "move many": lambda q, k: move(q, k, True),
     "ack to": ack_to,
     "schedule": lambda q, k: q.schedule(f"each {k}", k, 1, every_seconds=3600),
+    "schedule of it elsewhere": lambda q, k: q.schedule(f"set up {k}", "open", 1, every_seconds=3600),
+    "unschedule": lambda q, k: q.unschedule(f"each day {k}"),
     "group": lambda q, k: q.group(f"group {k}", k, {}),
     "fail kind": lambda q, k: q.group(f"failing {k}", "open", {}, on_dead="fail", fail_kind=k),
     "the payload of a group's step": lambda q, k: q.group(f"set up {k}", None, {"a": "another"}),
@@ -146,6 +148,8 @@ def test_every_way_is_closed_to_others_and_open_to_its_roles(
     ways = {**WAYS, **(SHORT if "functions" in capabilities else {})}
     vault.owner.subscribe(f"of.{vault.kind}", vault.kind)
     vault.owner.group(f"set up {vault.kind}", vault.kind, {})
+    for name in (f"set up {vault.kind}", f"each day {vault.kind}"):
+        vault.owner.schedule(name, vault.kind, 1, every_seconds=86400)
     vault.owner.push(vault.kind, "a", {"a": 1})
     open_to_others, closed = list[str](), list[str]()
     for name, way in ways.items():

@@ -7323,7 +7323,8 @@ begin
             call queue_now(v_now);
             call _queue_check_kind(in_name, 100, 'name');
             call _queue_check_kind(in_kind, 95, 'kind');
-            call _queue_check_roles(json_array(in_kind));
+            call _queue_check_roles(json_array(in_kind,
+                (select r.p_kind from queue_recurring r where r.name = in_name)));
             set in_payload = coalesce(in_payload, 'null');
             call _queue_check_payload(in_payload, 'payload');
             call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
@@ -7378,7 +7379,7 @@ begin
     select in_name as name, in_kind as p_kind, v_next_at as next_at;
 end;
 --;
--- calls: _queue_check_kind
+-- calls: _queue_check_kind, _queue_check_roles
 -- changes: queue_recurring
 drop procedure if exists queue_unschedule;
 --;
@@ -7386,7 +7387,7 @@ create procedure queue_unschedule(in in_name text character set utf8mb4 collate 
     comment 'Ends a schedule. What it has pushed stays.
 in_name: its name.
 Result: changed: false where there was none of that name.
-Errors: PQ001 for name.
+Errors: PQ007 for a kind that is for others, PQ001 for name.
 Locks: the schedule.'
 begin
     declare v_changed boolean;
@@ -7396,6 +7397,7 @@ begin
         call _queue_begin(v_own);
         begin
             call _queue_check_kind(in_name, 100, 'name');
+            call _queue_check_roles(json_array((select r.p_kind from queue_recurring r where r.name = in_name)));
             select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
             delete r from queue_recurring r where r.name = in_name;
         end;

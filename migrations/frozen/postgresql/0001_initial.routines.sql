@@ -6327,7 +6327,7 @@ declare
 begin
     perform _queue_check_kind(in_name, 100, 'name');
     perform _queue_check_kind(in_kind, 95, 'kind');
-    perform _queue_check_roles(array[in_kind]);
+    perform _queue_check_roles(array[in_kind, (select r.p_kind from queue_recurring r where r.name = in_name)]);
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options, v_rules || v_pushes, 'options');
@@ -6400,13 +6400,14 @@ Errors: PQ007 for a kind that is for others. PQ001 for name and kind, PQ002 for 
 Locks: the schedule.
 Where the idea comes from: cron.$$;
 --;
--- calls: _queue_check_kind
+-- calls: _queue_check_kind, _queue_check_roles
 -- changes: queue_recurring
 create or replace function queue_unschedule(in_name text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
     perform _queue_check_kind(in_name, 100, 'name');
+    perform _queue_check_roles(array(select r.p_kind from queue_recurring r where r.name = in_name));
     delete from queue_recurring r where r.name = in_name;
     changed := found;
 end $$;
@@ -6415,7 +6416,7 @@ comment on function queue_unschedule(text) is
 $$Ends a schedule. What it has pushed stays.
 in_name: its name.
 Result: changed: false where there was none of that name.
-Errors: PQ001 for name.
+Errors: PQ007 for a kind that is for others, PQ001 for name.
 Locks: the schedule.$$;
 --;
 -- calls: _queue_index, _queue_last_tick, _queue_log_put, _queue_next_tick, _queue_put, queue_now, queue_timestamp

@@ -50,7 +50,8 @@ begin
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
         call _queue_check_kind(in_kind, 95, 'kind');
-        call _queue_check_roles(json_array(in_kind));
+        call _queue_check_roles(json_array(in_kind,
+            (select r.p_kind from queue_recurring r where r.name = in_name)));
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind
+-- calls: _queue_check_kind, _queue_check_roles
 -- changes: queue_recurring
 drop procedure if exists queue_unschedule;
 delimiter $$
@@ -6,12 +6,13 @@ create procedure queue_unschedule(in in_name text collate exact)
     comment 'Ends a schedule. What it has pushed stays.
 in_name: its name.
 Result: changed: false where there was none of that name.
-Errors: PQ001 for name.
+Errors: PQ007 for a kind that is for others, PQ001 for name.
 Locks: the schedule.'
 begin
     declare v_changed boolean;
     begin atomic
         call _queue_check_kind(in_name, 100, 'name');
+        call _queue_check_roles(json_array((select r.p_kind from queue_recurring r where r.name = in_name)));
         select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
         delete r from queue_recurring r where r.name = in_name;
     end atomic;
