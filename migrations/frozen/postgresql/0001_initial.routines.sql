@@ -6327,7 +6327,8 @@ declare
 begin
     perform _queue_check_kind(in_name, 100, 'name');
     perform _queue_check_kind(in_kind, 95, 'kind');
-    perform _queue_check_roles(array[in_kind, (select r.p_kind from queue_recurring r where r.name = in_name)]);
+    perform _queue_check_roles(array[in_kind]);
+    perform _queue_check_roles(array(select r.p_kind from queue_recurring r where r.name = in_name));
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options, v_rules || v_pushes, 'options');
