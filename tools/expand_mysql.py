@@ -18,14 +18,14 @@ COLLATION: Final = "collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad
 _TYPED: Final = re.compile(r"\b((?:long)?text|varchar\(\d+\)) collate exact\b")
 _BARE: Final = re.compile(r"\bcollate exact\b")
 _ATOMIC: Final = re.compile(r"^( *)begin atomic\n(.*?)^\1end atomic;\n", re.DOTALL | re.MULTILINE)
+_DECLARES: Final = re.compile(r"(?:^ *declare\b(?:[^\n]*\n)*?[^\n]*;(?: *--[^\n]*)?\n)*", re.MULTILINE)
+# The handlers are of the block that has the cursors: MySQL leaves one open that is further in.
 _SHELL: Final = """\
 begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-    declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+{declares}    declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
-    begin
-{body}    end;
-    call _queue_commit(v_own);
+{body}    call _queue_commit(v_own);
     leave again;
 end; end loop; end;
 """
@@ -42,5 +42,9 @@ def expand(text: str) -> str:
 
 
 def _shell(block: re.Match[str]) -> str:
-    start, end = (textwrap.indent(part, block[1]) for part in _SHELL.split("{body}"))
-    return start + textwrap.indent(block[2], "    ") + end
+    before, between, after = (
+        textwrap.indent(part, block[1]) for part in re.split("{declares}|{body}", _SHELL)
+    )
+    declares = _DECLARES.match(block[2])
+    at = declares.end() if declares else 0
+    return before + block[2][:at] + between + block[2][at:] + after

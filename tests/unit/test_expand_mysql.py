@@ -23,18 +23,26 @@ end
 
 def test_an_atomic_block_is_a_transaction_that_is_tried_again() -> None:
     lines = [line.strip() for line in expand(CALL).splitlines()]
+    # a cursor is of the block that catches: MySQL leaves one open that is further in
     order = [
+        "begin declare v_own",
+        "declare c",
         "handler for 1213",
         "handler for sqlexception",
         "_queue_begin",
-        "declare c",
-        "_queue_work(v_own)",
     ]
-    order += ["v_done = true", "_queue_commit", "leave again", "end loop", "select v_done"]
+    order += [
+        "_queue_work(v_own)",
+        "v_done = true",
+        "_queue_commit",
+        "leave again",
+        "end loop",
+        "select v_done",
+    ]
     places = [next(n for n, line in enumerate(lines) if what in line) for what in order]
     assert places == sorted(places)
     blocks = [len(re.findall(word, expand(CALL))) for word in (r"\bbegin\b", r"\bend(?! loop)\b")]
-    assert blocks[0] == blocks[1] == 5
+    assert blocks[0] == blocks[1] == 3
 
 
 def test_a_parameter_says_its_character_set_and_an_expression_does_not() -> None:

@@ -1559,10 +1559,8 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_payload(in_payload, 'payload');
-            call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
-        end;
+        call _queue_check_payload(in_payload, 'payload');
+        call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -1584,12 +1582,10 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            if in_payload_bytes is null then
-                call _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
-            end if;
-            call _queue_push(in_kind, in_key, null, in_payload_bytes, in_options, v_key, v_scheduled_at, v_outcome);
-        end;
+        if in_payload_bytes is null then
+            call _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
+        end if;
+        call _queue_push(in_kind, in_key, null, in_payload_bytes, in_options, v_key, v_scheduled_at, v_outcome);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -1616,53 +1612,51 @@ the keys, so that overlapping batches don''t deadlock.'
 begin
     declare v_outcomes, v_made longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now, v_at bigint;
+        declare v_keeps, v_draining, v_filter, v_logs, v_restricted boolean default false;
+        declare v_headers longtext character set utf8mb4;
+        declare v_priority smallint;
+        declare v_attempts, v_max_attempts int;
+        declare v_on_duplicate varchar(20) character set utf8mb4;
+        declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_now, v_at bigint;
-            declare v_keeps, v_draining, v_filter, v_logs, v_restricted boolean default false;
-            declare v_headers longtext character set utf8mb4;
-            declare v_priority smallint;
-            declare v_attempts, v_max_attempts int;
-            declare v_on_duplicate varchar(20) character set utf8mb4;
-            declare continue handler for not found begin end;
-            set v_outcomes = null, v_made = null;
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 95, 'kind');
-            if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
-                set in_messages = '[]';
+        set v_outcomes = null, v_made = null;
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 95, 'kind');
+        if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
+            set in_messages = '[]';
+        end if;
+        call _queue_check_messages(in_messages);
+        call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+            v_on_duplicate);
+        select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
+            or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0, k.roles is not null
+        into v_keeps, v_draining, v_filter, v_logs, v_restricted
+        from queue_kind k where k.p_kind = in_kind;
+        if v_restricted then
+            call _queue_check_roles(json_array(in_kind));
+        end if;
+        if v_draining then
+            call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
+        end if;
+        set v_outcomes = null, v_made = null;
+        if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
+            and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
+            and json_depth(in_messages) <= 33 then
+            call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                v_outcomes);
+        end if;
+        if v_outcomes is null then
+            call _queue_push_each(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
+            if v_filter then
+                call _queue_index_keys(in_kind, in_messages, v_outcomes, v_made);
             end if;
-            call _queue_check_messages(in_messages);
-            call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-                v_on_duplicate);
-            select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-                or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0, k.roles is not null
-            into v_keeps, v_draining, v_filter, v_logs, v_restricted
-            from queue_kind k where k.p_kind = in_kind;
-            if v_restricted then
-                call _queue_check_roles(json_array(in_kind));
-            end if;
-            if v_draining then
-                call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
-            end if;
-            set v_outcomes = null, v_made = null;
-            if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
-                and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
-                and json_depth(in_messages) <= 33 then
-                call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-                    v_outcomes);
-            end if;
-            if v_outcomes is null then
-                call _queue_push_each(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
-                if v_filter then
-                    call _queue_index_keys(in_kind, in_messages, v_outcomes, v_made);
-                end if;
-            end if;
-            if v_logs then
-                call _queue_log_batch(in_kind, in_messages, in_options, v_outcomes, v_made, v_now);
-            end if;
-        end;
+        end if;
+        if v_logs then
+            call _queue_log_batch(in_kind, in_messages, in_options, v_outcomes, v_made, v_now);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -2456,9 +2450,7 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
-        end;
+        call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -2525,21 +2517,19 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_seconds(in_seconds);
-            set v_outcome = 'l';
-            select q.entry, q.semaphores is not null into v_found, v_guarded from delayed_queue q
-            where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
-            if v_guarded then
-                call _queue_extend_with_permits(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
-                set v_found = if(v_outcome = 'e', v_found, null);
-            else
-                update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed)
-                    where q.entry = v_found;
-            end if;
-        end;
+        call queue_now(v_now);
+        call _queue_receipt(in_receipt, v_entry, v_secret);
+        call _queue_check_seconds(in_seconds);
+        set v_outcome = 'l';
+        select q.entry, q.semaphores is not null into v_found, v_guarded from delayed_queue q
+        where q.entry = v_entry and q.secret = v_secret and q.reserved_by is not null for update;
+        if v_guarded then
+            call _queue_extend_with_permits(json_array(json_array(v_found + 0, 1)), in_seconds, v_now, v_outcome);
+            set v_found = if(v_outcome = 'e', v_found, null);
+        else
+            update delayed_queue q set q.scheduled_at = v_now + cast(round(in_seconds * 1000000) as signed)
+                where q.entry = v_found;
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -2564,45 +2554,43 @@ begin
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for
+            select q.entry, r.place, q.semaphores is not null
+            from json_table(v_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                place int path '$[2]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                    and q.reserved_by is not null
+            order by r.entry for update /*!80000 of q */;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry, r.place, q.semaphores is not null
-                from json_table(v_list, '$[*]'
-                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                    place int path '$[2]')) r
-                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                        and q.reserved_by is not null
-                order by r.entry for update /*!80000 of q */;
-            call queue_now(v_now);
-            call _queue_receipts(in_receipts, v_list, v_number);
-            call _queue_check_seconds(in_seconds);
-            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
-            set v_outcomes = repeat('l', v_number), v_slots = null;
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_place, v_guarded;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                if v_guarded then
-                    set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
-                else
-                    update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
-                    set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
-                end if;
-            end loop;
-            close c;
-            if v_slots is not null then
-                call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
+        call queue_now(v_now);
+        call _queue_receipts(in_receipts, v_list, v_number);
+        call _queue_check_seconds(in_seconds);
+        set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+        set v_outcomes = repeat('l', v_number), v_slots = null;
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_place, v_guarded;
+            end;
+            if v_done then
+                leave messages;
             end if;
-        end;
+            if v_guarded then
+                set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
+            else
+                update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
+                set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
+            end if;
+        end loop;
+        close c;
+        if v_slots is not null then
+            call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -2669,51 +2657,49 @@ begin
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_options, v_lost, v_names longtext character set utf8mb4;
+        declare v_outcomes longtext character set ascii;
+        declare v_outcome varchar(10) character set utf8mb4;
+        declare v_number int default 0;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_options, v_lost, v_names longtext character set utf8mb4;
-            declare v_outcomes longtext character set ascii;
-            declare v_outcome varchar(10) character set utf8mb4;
-            declare v_number int default 0;
-            set v_entry = null, v_entries = null, v_seed = null;
-            if in_options is not null then
-                call _queue_check_options(in_options, 'timeout_seconds,where,lost', 'options');
-                call _queue_text(in_options, 'lost', v_lost);
-                if v_lost <> 'error' then
-                    call _queue_fail('PQ002', 'lost', v_lost, 'must be error');
-                end if;
-                set v_options = if(json_type(in_options) = 'OBJECT', json_remove(in_options, '$.lost'), null);
-                if json_length(v_options) = 0 then
-                    set v_options = null;
-                end if;
+        set v_entry = null, v_entries = null, v_seed = null;
+        if in_options is not null then
+            call _queue_check_options(in_options, 'timeout_seconds,where,lost', 'options');
+            call _queue_text(in_options, 'lost', v_lost);
+            if v_lost <> 'error' then
+                call _queue_fail('PQ002', 'lost', v_lost, 'must be error');
             end if;
-            if in_receipts collate utf8mb4_bin regexp '^\\["[0-9]{1,18}-[0-9a-f]{32}"\\]\\z' then -- most calls
-                call _queue_ack(substr(in_receipts, 3, char_length(in_receipts) - 4), null, v_outcome);
-                set v_number = v_outcome = 'lost', v_outcomes = if(v_number, 'l', 'a');
-            elseif in_receipts is not null then
-                call _queue_ack_many(in_receipts, null, v_outcomes);
-                set v_number = length(v_outcomes) - length(replace(v_outcomes, 'l', ''));
+            set v_options = if(json_type(in_options) = 'OBJECT', json_remove(in_options, '$.lost'), null);
+            if json_length(v_options) = 0 then
+                set v_options = null;
             end if;
-            if v_number > 0 and v_lost is not null then
-                select group_concat(l.receipt order by l.place separator ', ') into v_names
-                from (
-                    select r.place, r.receipt
-                    from json_table(in_receipts, '$[*]'
-                        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-                    where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
-                call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
-            end if;
-            if @pyqueue_permit_names is not null then
-                call _queue_permits_end();
-                set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
-            end if;
-            call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);
-            if v_number > 0 then
-                insert into queue_count (id, p_kind, lost) values (uuid_short(), in_kind, v_number);
-            end if;
-        end;
+        end if;
+        if in_receipts collate utf8mb4_bin regexp '^\\["[0-9]{1,18}-[0-9a-f]{32}"\\]\\z' then -- most calls
+            call _queue_ack(substr(in_receipts, 3, char_length(in_receipts) - 4), null, v_outcome);
+            set v_number = v_outcome = 'lost', v_outcomes = if(v_number, 'l', 'a');
+        elseif in_receipts is not null then
+            call _queue_ack_many(in_receipts, null, v_outcomes);
+            set v_number = length(v_outcomes) - length(replace(v_outcomes, 'l', ''));
+        end if;
+        if v_number > 0 and v_lost is not null then
+            select group_concat(l.receipt order by l.place separator ', ') into v_names
+            from (
+                select r.place, r.receipt
+                from json_table(in_receipts, '$[*]'
+                    columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
+            call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
+        end if;
+        if @pyqueue_permit_names is not null then
+            call _queue_permits_end();
+            set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
+        end if;
+        call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);
+        if v_number > 0 then
+            insert into queue_count (id, p_kind, lost) values (uuid_short(), in_kind, v_number);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -3953,9 +3939,7 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_ack(in_receipt, in_options, v_outcome);
-        end;
+        call _queue_ack(in_receipt, in_options, v_outcome);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -3979,9 +3963,7 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_ack_many(in_receipts, in_options, v_outcomes);
-        end;
+        call _queue_ack_many(in_receipts, in_options, v_outcomes);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4022,12 +4004,10 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_nack(in_options);
-            call queue_now(v_now);
-            call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
-        end;
+        call _queue_receipt(in_receipt, v_entry, v_secret);
+        call _queue_check_nack(in_options);
+        call queue_now(v_now);
+        call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4053,37 +4033,35 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
+            select q.entry, q.secret, r.place
+            from json_table(v_list, '$[*]'
+                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                place int path '$[2]')) r
+                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            order by q.p_key, q.p_kind for update /*!80000 of q */;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-                select q.entry, q.secret, r.place
-                from json_table(v_list, '$[*]'
-                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                    place int path '$[2]')) r
-                    straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                order by q.p_key, q.p_kind for update /*!80000 of q */;
-            call queue_now(v_now);
-            call _queue_receipts(in_receipts, v_list, v_number);
-            call _queue_check_nack(in_options);
-            set v_outcomes = repeat('l', v_number);
-            call _queue_lock(v_list);
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_secret, v_place;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
-                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-            end loop;
-            close c;
-        end;
+        call queue_now(v_now);
+        call _queue_receipts(in_receipts, v_list, v_number);
+        call _queue_check_nack(in_options);
+        set v_outcomes = repeat('l', v_number);
+        call _queue_lock(v_list);
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_secret, v_place;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
+            set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
+        end loop;
+        close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4127,24 +4105,22 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_receipt(in_receipt, v_entry, v_secret);
-            call _queue_check_move(in_to_kind, in_options, v_now, '');
-            call _queue_check_roles(json_array(in_to_kind));
-            if json_contains_path(in_options, 'one', '$.key') then
-                call _queue_text(in_options, 'key', v_key);
-            end if;
-            -- as _queue_lock_moves, without the lists
-            select min(t.entry) into v_target
-            from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
-                on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
-            where s.entry = v_entry and s.secret = v_secret;
-            if v_target is not null then
-                call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
-            end if;
-            call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
-        end;
+        call queue_now(v_now);
+        call _queue_receipt(in_receipt, v_entry, v_secret);
+        call _queue_check_move(in_to_kind, in_options, v_now, '');
+        call _queue_check_roles(json_array(in_to_kind));
+        if json_contains_path(in_options, 'one', '$.key') then
+            call _queue_text(in_options, 'key', v_key);
+        end if;
+        -- as _queue_lock_moves, without the lists
+        select min(t.entry) into v_target
+        from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
+            on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
+        where s.entry = v_entry and s.secret = v_secret;
+        if v_target is not null then
+            call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
+        end if;
+        call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4172,53 +4148,51 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for -- in the order in which keys are put in everywhere
+            select o.entry, o.secret, o.place, o.to_kind, m.move
+            from (
+                select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
+                from json_table(v_list, '$[*]'
+                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
+                        place int path '$[2]')) r
+                    straight_join delayed_queue s force index (primary) on s.entry = r.entry
+                        and s.secret = unhex(r.secret)
+                    straight_join (
+                        select t.place, t.to_kind, t.p_key
+                        from json_table(in_moves, '$[*]' columns (place for ordinality,
+                            to_kind varchar(100) character set utf8mb4 path '$.to_kind',
+                            p_key varchar(200) character set utf8mb4 path '$.key')) t
+                        limit 10000) k on k.place = r.place
+                limit 10000 for update /*!80000 of s */) o
+                -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
+                straight_join (
+                    select t.place, t.move
+                    from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
+                    limit 10000) m on m.place = o.place
+            order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+                o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for -- in the order in which keys are put in everywhere
-                select o.entry, o.secret, o.place, o.to_kind, m.move
-                from (
-                    select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
-                    from json_table(v_list, '$[*]'
-                        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                            place int path '$[2]')) r
-                        straight_join delayed_queue s force index (primary) on s.entry = r.entry
-                            and s.secret = unhex(r.secret)
-                        straight_join (
-                            select t.place, t.to_kind, t.p_key
-                            from json_table(in_moves, '$[*]' columns (place for ordinality,
-                                to_kind varchar(100) character set utf8mb4 path '$.to_kind',
-                                p_key varchar(200) character set utf8mb4 path '$.key')) t
-                            limit 10000) k on k.place = r.place
-                    limit 10000 for update /*!80000 of s */) o
-                    -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
-                    straight_join (
-                        select t.place, t.move
-                        from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
-                        limit 10000) m on m.place = o.place
-                order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-                    o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            call queue_now(v_now);
-            call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
-            set v_outcomes = repeat('l', v_number);
-            call _queue_lock_moves(v_list, in_moves);
-            open c;
-            moves: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
-                end;
-                if v_done then
-                    leave moves;
-                end if;
-                call _queue_move_options(in_options, v_move, v_options);
-                call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
-                set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-            end loop;
-            close c;
-        end;
+        call queue_now(v_now);
+        call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
+        set v_outcomes = repeat('l', v_number);
+        call _queue_lock_moves(v_list, in_moves);
+        open c;
+        moves: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
+            end;
+            if v_done then
+                leave moves;
+            end if;
+            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
+            set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
+        end loop;
+        close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4249,21 +4223,19 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            call _queue_check_key(in_key, 'key');
-            set v_entry = null, v_held = false, v_outcome = 'absent';
-            select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
-            from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-            if v_held then
-                set v_outcome = 'held';
-            elseif v_entry is not null then
-                call _queue_discard(v_entry, 'removed', v_now);
-                set v_outcome = 'removed';
-            end if;
-        end;
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        call _queue_check_key(in_key, 'key');
+        set v_entry = null, v_held = false, v_outcome = 'absent';
+        select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
+        from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+        if v_held then
+            set v_outcome = 'held';
+        elseif v_entry is not null then
+            call _queue_discard(v_entry, 'removed', v_now);
+            set v_outcome = 'removed';
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4286,34 +4258,32 @@ begin
     declare v_purged bigint;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for
+            select q.entry from delayed_queue q force index (delayed_queue_key)
+            where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
+            order by q.p_kind, q.p_key limit v_most for update skip locked;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry from delayed_queue q force index (delayed_queue_key)
-                where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
-                order by q.p_kind, q.p_key limit v_most for update skip locked;
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
-            set v_purged = 0;
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                call _queue_discard(v_entry, 'removed', v_now);
-                set v_purged = v_purged + 1;
-            end loop;
-            close c;
-        end;
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
+        set v_purged = 0;
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_discard(v_entry, 'removed', v_now);
+            set v_purged = v_purged + 1;
+        end loop;
+        close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4340,40 +4310,38 @@ begin
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_went, v_stayed bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for
+            select d.entry
+            from (
+                select q.entry, q.source_key, q.source_kind, q.p_key
+                    from delayed_queue q force index (delayed_queue_key)
+                where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                    and (q.reserved_at is null or q.scheduled_at <= v_now)
+                order by q.p_kind, q.p_key limit v_most for update skip locked) d
+            order by d.source_key, d.source_kind, d.p_key;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select d.entry
-                from (
-                    select q.entry, q.source_key, q.source_kind, q.p_key
-                        from delayed_queue q force index (delayed_queue_key)
-                    where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
-                        and (q.reserved_at is null or q.scheduled_at <= v_now)
-                    order by q.p_kind, q.p_key limit v_most for update skip locked) d
-                order by d.source_key, d.source_kind, d.p_key;
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
-            set v_went = 0, v_stayed = 0;
-            open c;
-            letters: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry;
-                end;
-                if v_done then
-                    leave letters;
-                end if;
-                call _queue_redrive(v_entry, v_now, v_one);
-                set v_went = v_went + v_one;
-                set v_stayed = v_stayed + (not v_one);
-            end loop;
-            close c;
-        end;
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
+        set v_went = 0, v_stayed = 0;
+        open c;
+        letters: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave letters;
+            end if;
+            call _queue_redrive(v_entry, v_now, v_one);
+            set v_went = v_went + v_one;
+            set v_stayed = v_stayed + (not v_one);
+        end loop;
+        close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4421,81 +4389,79 @@ Locks: none; keys are put in in their order.'
 begin
     declare v_went, v_looked bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_shift, v_now, v_from, v_to, v_limit bigint;
+        declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+        declare v_list longtext character set utf8mb4;
+        declare v_draining, v_filter, v_logs boolean;
+        declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_shift, v_now, v_from, v_to, v_limit bigint;
-            declare v_outcome, v_key, v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare v_list longtext character set utf8mb4;
-            declare v_draining, v_filter, v_logs boolean;
-            declare continue handler for not found begin end;
-            set v_went = null, v_looked = null;
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
-            call _queue_text(in_filter, 'outcome', v_outcome);
-            call _queue_text(in_filter, 'p_key', v_key);
-            call _queue_instant(in_filter, 'from', v_from);
-            call _queue_instant(in_filter, 'to', v_to);
-            call _queue_integer(in_filter, 'limit', 1, 10000, v_limit);
-            call _queue_text(in_filter, 'to_kind', v_to_kind);
-            set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
-                v_to = coalesce(v_to, 9223372036854775807);
-            call _queue_check_kind(v_to_kind, 100, 'to_kind');
-            call _queue_check_roles(json_array(in_kind, v_to_kind));
-            if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
-                call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
-            end if;
-            select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k
-                where k.p_kind = v_to_kind;
-            if v_draining then
-                call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
-            end if;
-            call _queue_epoch(v_shift);
-            -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
+        set v_went = null, v_looked = null;
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
+        call _queue_text(in_filter, 'outcome', v_outcome);
+        call _queue_text(in_filter, 'p_key', v_key);
+        call _queue_instant(in_filter, 'from', v_from);
+        call _queue_instant(in_filter, 'to', v_to);
+        call _queue_integer(in_filter, 'limit', 1, 10000, v_limit);
+        call _queue_text(in_filter, 'to_kind', v_to_kind);
+        set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
+            v_to = coalesce(v_to, 9223372036854775807);
+        call _queue_check_kind(v_to_kind, 100, 'to_kind');
+        call _queue_check_roles(json_array(in_kind, v_to_kind));
+        if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
+            call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
+        end if;
+        select k.draining, k.filter_index, k.log_seconds > 0 into v_draining, v_filter, v_logs from queue_kind k
+            where k.p_kind = v_to_kind;
+        if v_draining then
+            call _queue_fail('PQ004', 'to_kind', v_to_kind, 'takes in nothing while it is drained');
+        end if;
+        call _queue_epoch(v_shift);
+        -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
+        from (
+            select n.entry, n.finished_at, n.old
             from (
-                select n.entry, n.finished_at, n.old
+                select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
                 from (
-                    select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, d.p_key, d.finished_at, d.old
-                    from (
-                        (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
-                            where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to
-                                and h.outcome = coalesce(v_outcome, h.outcome)
-                            order by h.finished_at, h.entry limit v_limit)
-                        union all
-                        (select h.p_key, h.finished_at, h.entry from queue_history h force index (queue_history_key)
-                            where h.p_kind = in_kind and h.p_key = v_key and h.finished_at >= v_from
-                                and h.finished_at < v_to
-                                and h.outcome = coalesce(v_outcome, h.outcome)
-                            order by h.finished_at, h.entry limit v_limit)) d
-                    limit 1000000000) n
-                order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
-            set v_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
-            insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-                scheduled_at_initially, created_at, ready_rank, ready_at)
-            select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
-                -h.priority, v_now
-            from json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
-                straight_join queue_history h force index (primary)
-                    on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
-                left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
-            where q.entry is null or @pyqueue_own is not true
-            on duplicate key update entry = delayed_queue.entry;
-            select count(*) into v_went
-            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
-            if v_filter then
-                call _queue_index_all(v_list);
-            end if;
-            if v_logs then
-                call _queue_log_entries(v_list, v_now);
-            end if;
-        end;
+                    (select h.p_key, h.finished_at, h.entry as old from queue_history h force index (primary)
+                        where v_key is null and h.p_kind = in_kind and h.finished_at >= v_from and h.finished_at < v_to
+                            and h.outcome = coalesce(v_outcome, h.outcome)
+                        order by h.finished_at, h.entry limit v_limit)
+                    union all
+                    (select h.p_key, h.finished_at, h.entry from queue_history h force index (queue_history_key)
+                        where h.p_kind = in_kind and h.p_key = v_key and h.finished_at >= v_from
+                            and h.finished_at < v_to
+                            and h.outcome = coalesce(v_outcome, h.outcome)
+                        order by h.finished_at, h.entry limit v_limit)) d
+                limit 1000000000) n
+            order by n.p_key, n.finished_at desc, n.old desc limit 1000000000) s;
+        set v_looked = coalesce(json_length(v_list), 0), v_list = coalesce(v_list, '[]');
+        insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, ready_rank, ready_at)
+        select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
+            -h.priority, v_now
+        from json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
+            straight_join queue_history h force index (primary)
+                on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
+        where q.entry is null or @pyqueue_own is not true
+        on duplicate key update entry = delayed_queue.entry;
+        select count(*) into v_went
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
+        if v_filter then
+            call _queue_index_all(v_list);
+        end if;
+        if v_logs then
+            call _queue_log_entries(v_list, v_now);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -5638,52 +5604,50 @@ Locks: the semaphore. All who take or give a permit of it wait for one another''
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now bigint;
+        declare v_locked, v_over longtext character set utf8mb4;
+        declare v_more bigint;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_now bigint;
-            declare v_locked, v_over longtext character set utf8mb4;
-            declare v_more bigint;
-            call queue_now(v_now);
-            call _queue_check_kind(in_name, 100, 'name');
-            if in_capacity not between 0 and 1000000 then
-                call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
+        call queue_now(v_now);
+        call _queue_check_kind(in_name, 100, 'name');
+        if in_capacity not between 0 and 1000000 then
+            call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
+        end if;
+        call _queue_permits_lock(json_array(in_name), true, v_locked);
+        if in_capacity is null then
+            delete s from queue_semaphore s where s.name = in_name;
+            delete h from queue_semaphore_permit h where h.name = in_name;
+        else
+            -- made again: who holds has a permit
+            if not exists (select 1 from queue_semaphore s where s.name = in_name) then
+                insert into queue_semaphore_permit (entry, name, until)
+                select q.entry, in_name, q.scheduled_at from delayed_queue q
+                where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
+                    and q.reserved_at is not null
+                    and q.scheduled_at > v_now;
             end if;
-            call _queue_permits_lock(json_array(in_name), true, v_locked);
-            if in_capacity is null then
-                delete s from queue_semaphore s where s.name = in_name;
-                delete h from queue_semaphore_permit h where h.name = in_name;
-            else
-                -- made again: who holds has a permit
-                if not exists (select 1 from queue_semaphore s where s.name = in_name) then
-                    insert into queue_semaphore_permit (entry, name, until)
-                    select q.entry, in_name, q.scheduled_at from delayed_queue q
-                    where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
-                        and q.reserved_at is not null
-                        and q.scheduled_at > v_now;
-                end if;
-                insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
-                    on duplicate key update capacity = in_capacity;
-                -- who was told that there is room takes a permit without the lock of the semaphore: what there is no room
-                -- for any more is taken back
-                select count(*) - in_capacity into v_more
-                    from queue_semaphore_permit h force index (queue_semaphore_permit_name)
-                where h.name = in_name lock in share mode;
-                if v_more > 0 then
-                    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-                    select json_arrayagg(l.entry) into v_over
-                    from (
-                        select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
-                        where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
-                    /*M!100600 set statement sql_safe_updates = 0 for */
-                    delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
-                        straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
-                            and h.name = in_name;
-                end if;
+            insert into queue_semaphore (name, capacity) values (in_name, in_capacity)
+                on duplicate key update capacity = in_capacity;
+            -- who was told that there is room takes a permit without the lock of the semaphore: what there is no room
+            -- for any more is taken back
+            select count(*) - in_capacity into v_more
+                from queue_semaphore_permit h force index (queue_semaphore_permit_name)
+            where h.name = in_name lock in share mode;
+            if v_more > 0 then
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                select json_arrayagg(l.entry) into v_over
+                from (
+                    select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
+                    where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
+                /*M!100600 set statement sql_safe_updates = 0 for */
+                delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
+                    straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
+                        and h.name = in_name;
             end if;
-            call _queue_permits_settle(null, json_array(in_name), false, v_now);
-        end;
+        end if;
+        call _queue_permits_settle(null, json_array(in_name), false, v_now);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -6541,65 +6505,63 @@ queue_wait and queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now, v_new, v_expected, v_priority, v_finished_at bigint;
+        declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+        declare v_delay, v_keep decimal(30,6);
+        declare v_close boolean;
+        declare v_dead longtext character set utf8mb4;
+        declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+        declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_now, v_new, v_expected, v_priority, v_finished_at bigint;
-            declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare v_delay, v_keep decimal(30,6);
-            declare v_close boolean;
-            declare v_dead longtext character set utf8mb4;
-            declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare continue handler for not found begin end;
-            call queue_now(v_now);
-            call _queue_check_kind(in_group, 100, 'group');
-            call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead,
-                v_fail_kind, v_key, v_priority, v_delay, v_keep);
-            if in_then_kind is not null then
-                insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
-                    closed, keep_seconds, created_at)
-                values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
-                on duplicate key update group_name = queue_group.group_name;
+        call queue_now(v_now);
+        call _queue_check_kind(in_group, 100, 'group');
+        call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead,
+            v_fail_kind, v_key, v_priority, v_delay, v_keep);
+        if in_then_kind is not null then
+            insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
+                closed, keep_seconds, created_at)
+            values (in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now)
+            on duplicate key update group_name = queue_group.group_name;
+        end if;
+        select g.group_name, g.finished_at, json_array(g.then_kind, g.fail_kind) into v_found, v_finished_at, v_dead
+        from queue_group g where g.group_name = in_group for update;
+        call _queue_check_roles(v_dead); -- what is changed is what they get
+        set v_dead = null;
+        if v_found is null then
+            call _queue_check_kind(in_then_kind, 95, 'then_kind');
+        elseif v_finished_at is null then
+            select count(*) = 0 into v_new from queue_group_stripe s where s.group_name = in_group;
+            if v_new then
+                insert into queue_group_stripe (group_name, stripe)
+                select in_group, a.n * 8 + b.n
+                from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
+                    join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
+                order by 2;
             end if;
-            select g.group_name, g.finished_at, json_array(g.then_kind, g.fail_kind) into v_found, v_finished_at, v_dead
-            from queue_group g where g.group_name = in_group for update;
-            call _queue_check_roles(v_dead); -- what is changed is what they get
-            set v_dead = null;
-            if v_found is null then
-                call _queue_check_kind(in_then_kind, 95, 'then_kind');
-            elseif v_finished_at is null then
-                select count(*) = 0 into v_new from queue_group_stripe s where s.group_name = in_group;
-                if v_new then
-                    insert into queue_group_stripe (group_name, stripe)
-                    select in_group, a.n * 8 + b.n
-                    from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
-                        join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
-                    order by 2;
+            update queue_group g
+            set g.then_kind = coalesce(in_then_kind, g.then_kind),
+                g.then_payload = coalesce(in_then_payload, g.then_payload), g.then_key = coalesce(v_key, g.then_key),
+                g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
+                g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
+                g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
+                g.closed = g.closed
+                or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
+            where g.group_name = in_group;
+            if v_on_dead <> 'wait' then -- of those that have died, too
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                select json_arrayagg(m.member) into v_dead
+                from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
+                where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
+                if v_dead is not null then
+                    call _queue_members_end(v_dead, 'dead', null, v_now);
                 end if;
-                update queue_group g
-                set g.then_kind = coalesce(in_then_kind, g.then_kind),
-                    g.then_payload = coalesce(in_then_payload, g.then_payload), g.then_key = coalesce(v_key, g.then_key),
-                    g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
-                    g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
-                    g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
-                    g.closed = g.closed
-                    or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
-                where g.group_name = in_group;
-                if v_on_dead <> 'wait' then -- of those that have died, too
-                    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-                    select json_arrayagg(m.member) into v_dead
-                    from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
-                    where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
-                    if v_dead is not null then
-                        call _queue_members_end(v_dead, 'dead', null, v_now);
-                    end if;
-                end if;
-                call _queue_group_note(in_group);
-                call _queue_group_check(in_group, v_now);
             end if;
-            select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
-        end;
+            call _queue_group_note(in_group);
+            call _queue_group_check(in_group, v_now);
+        end if;
+        select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -6762,33 +6724,31 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_check_topic(in_pattern, 'pattern');
-            call _queue_check_kind(in_kind, 95, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
-            while v_left <> '' do
-                set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
-                if v_word in ('*', '#') then
-                    set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
-                        v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
-                else
-                    set v_before = concat_ws('.', nullif(v_before, ''), v_word),
-                        v_sketch = concat(v_sketch, '.',
-                        replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
-                        v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
-                end if;
-            end while;
-            select count(*) = 0 into v_changed from queue_subscription s
-                where s.pattern = in_pattern and s.p_kind = in_kind;
-            if v_changed then
-                insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
-                values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
-                        concat(v_matcher, '\\z'), v_now)
-                on duplicate key update pattern = in_pattern;
+        call queue_now(v_now);
+        call _queue_check_topic(in_pattern, 'pattern');
+        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
+        while v_left <> '' do
+            set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
+            if v_word in ('*', '#') then
+                set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
+                    v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
+            else
+                set v_before = concat_ws('.', nullif(v_before, ''), v_word),
+                    v_sketch = concat(v_sketch, '.',
+                    replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
+                    v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
             end if;
-        end;
+        end while;
+        select count(*) = 0 into v_changed from queue_subscription s
+            where s.pattern = in_pattern and s.p_kind = in_kind;
+        if v_changed then
+            insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
+            values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
+                    concat(v_matcher, '\\z'), v_now)
+            on duplicate key update pattern = in_pattern;
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -6811,14 +6771,12 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_topic(in_pattern, 'pattern');
-            call _queue_check_kind(in_kind, 95, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            select count(*) > 0 into v_changed from queue_subscription s
-                where s.pattern = in_pattern and s.p_kind = in_kind for update;
-            delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
-        end;
+        call _queue_check_topic(in_pattern, 'pattern');
+        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        select count(*) > 0 into v_changed from queue_subscription s
+            where s.pattern = in_pattern and s.p_kind = in_kind for update;
+        delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -6862,53 +6820,51 @@ begin
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
     declare v_draining, v_log, v_logs, v_restricted boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for
+            select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
+            from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                straight_join queue_kind k on k.p_kind = j.p_kind
+            where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
+                order by k.p_kind;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
-                from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-                    straight_join queue_kind k on k.p_kind = j.p_kind
-                where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
-                    order by k.p_kind;
-            call queue_now(v_now);
-            call _queue_check_topic(in_topic, 'topic');
-            set v_key = in_key, v_done = false, v_logs = false;
-            if in_key is null then
-                call _queue_key(v_now, v_key);
+        call queue_now(v_now);
+        call _queue_check_topic(in_topic, 'topic');
+        set v_key = in_key, v_done = false, v_logs = false;
+        if in_key is null then
+            call _queue_key(v_now, v_key);
+        end if;
+        call _queue_check_key(v_key, 'key');
+        set in_payload = coalesce(in_payload, 'null');
+        call _queue_check_payload(in_payload, 'payload');
+        call _queue_subscribed(in_topic, v_list);
+        open c;
+        asking: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_kind, v_shape, v_draining, v_log, v_restricted;
+            end;
+            if v_done then
+                leave asking;
+            elseif v_draining then
+                call _queue_fail('PQ004', 'topic', in_topic,
+                    concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
             end if;
-            call _queue_check_key(v_key, 'key');
-            set in_payload = coalesce(in_payload, 'null');
-            call _queue_check_payload(in_payload, 'payload');
-            call _queue_subscribed(in_topic, v_list);
-            open c;
-            asking: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_kind, v_shape, v_draining, v_log, v_restricted;
-                end;
-                if v_done then
-                    leave asking;
-                elseif v_draining then
-                    call _queue_fail('PQ004', 'topic', in_topic,
-                        concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
-                end if;
-                if v_restricted then
-                    call _queue_check_roles(json_array(v_kind));
-                end if;
-                set v_logs = v_logs or v_log;
-                if v_shape is not null then
-                    call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
-                end if;
-            end loop;
-            close c;
-            call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
-            if v_logs then
-                call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+            if v_restricted then
+                call _queue_check_roles(json_array(v_kind));
             end if;
-        end;
+            set v_logs = v_logs or v_log;
+            if v_shape is not null then
+                call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
+            end if;
+        end loop;
+        close c;
+        call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
+        if v_logs then
+            call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -7305,74 +7261,72 @@ Where the idea comes from: cron.'
 begin
     declare v_next_at bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at,
+            v_due bigint;
+        declare v_zone_seconds, v_attempts, v_max_attempts int;
+        declare v_priority smallint;
+        declare v_either, v_paused boolean;
+        declare v_zone varchar(64) character set utf8mb4;
+        declare v_on_duplicate varchar(20) character set utf8mb4;
+        declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
+        declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+        declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at,
-                v_due bigint;
-            declare v_zone_seconds, v_attempts, v_max_attempts int;
-            declare v_priority smallint;
-            declare v_either, v_paused boolean;
-            declare v_zone varchar(64) character set utf8mb4;
-            declare v_on_duplicate varchar(20) character set utf8mb4;
-            declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
-            declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare continue handler for not found begin end;
-            set v_next_at = null;
-            call queue_now(v_now);
-            call _queue_check_kind(in_name, 100, 'name');
-            call _queue_check_kind(in_kind, 95, 'kind');
-            call _queue_check_roles(json_array(in_kind,
-                (select r.p_kind from queue_recurring r where r.name = in_name)));
-            set in_payload = coalesce(in_payload, 'null');
-            call _queue_check_payload(in_payload, 'payload');
-            call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
-                'delay_seconds,priority,headers,max_attempts'), 'options');
-            select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
-            if v_shape is not null then
-                call _queue_check_fit(v_shape, in_payload, 'payload');
-            end if;
-            call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays,
-                v_either, v_zone, v_zone_seconds);
-            set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up',
-                '$.until', '$.paused');
-            call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-                v_on_duplicate);
-            call _queue_text(in_options, 'catch_up', v_catch_up);
-            if v_catch_up not in ('all', 'last', 'skip') then
-                call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');
-            end if;
-            call _queue_instant(in_options, 'until', v_until);
-            call _queue_boolean(in_options, 'paused', v_paused);
-            -- due, and not made yet
-            select r.next_at into v_due from queue_recurring r
-            where r.name = in_name and not r.paused and r.next_at <= v_now and r.every <=> v_every
-                and r.seconds <=> v_seconds
-                and r.minutes <=> v_minutes and r.hours <=> v_hours and r.days <=> v_days and r.months <=> v_months
-                and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone
-                    and r.zone_seconds <=> v_zone_seconds
-            for update;
-            insert into queue_recurring (name, p_kind, payload, push_options, rule, catch_up, paused)
-            values (in_name, in_kind, in_payload, v_push, v_rule, coalesce(v_catch_up, 'last'), false)
-            on duplicate key update name = in_name;
-            update queue_recurring r
-            set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every,
-                r.seconds = v_seconds, r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months,
-                r.weekdays = v_weekdays, r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds,
-                r.catch_up = coalesce(v_catch_up, 'last'), r.until_at = v_until, r.paused = coalesce(v_paused, false),
-                r.next_at = null
-            where r.name = in_name;
-            set v_next_at = if(v_due > v_until, null, v_due);
-            if v_due is null then
-                call _queue_next_tick(in_name, v_now, v_next_at);
-            end if;
-            if v_next_at is null and v_until is null then
-                call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')),
-                    'must be a time that comes');
-            end if;
-            update queue_recurring r set r.next_at = v_next_at where r.name = in_name;
-        end;
+        set v_next_at = null;
+        call queue_now(v_now);
+        call _queue_check_kind(in_name, 100, 'name');
+        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_roles(json_array(in_kind,
+            (select r.p_kind from queue_recurring r where r.name = in_name)));
+        set in_payload = coalesce(in_payload, 'null');
+        call _queue_check_payload(in_payload, 'payload');
+        call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
+            'delay_seconds,priority,headers,max_attempts'), 'options');
+        select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
+        if v_shape is not null then
+            call _queue_check_fit(v_shape, in_payload, 'payload');
+        end if;
+        call _queue_rule(in_options, v_rule, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays,
+            v_either, v_zone, v_zone_seconds);
+        set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up',
+            '$.until', '$.paused');
+        call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+            v_on_duplicate);
+        call _queue_text(in_options, 'catch_up', v_catch_up);
+        if v_catch_up not in ('all', 'last', 'skip') then
+            call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');
+        end if;
+        call _queue_instant(in_options, 'until', v_until);
+        call _queue_boolean(in_options, 'paused', v_paused);
+        -- due, and not made yet
+        select r.next_at into v_due from queue_recurring r
+        where r.name = in_name and not r.paused and r.next_at <= v_now and r.every <=> v_every
+            and r.seconds <=> v_seconds
+            and r.minutes <=> v_minutes and r.hours <=> v_hours and r.days <=> v_days and r.months <=> v_months
+            and r.weekdays <=> v_weekdays and r.either_day <=> v_either and r.zone <=> v_zone
+                and r.zone_seconds <=> v_zone_seconds
+        for update;
+        insert into queue_recurring (name, p_kind, payload, push_options, rule, catch_up, paused)
+        values (in_name, in_kind, in_payload, v_push, v_rule, coalesce(v_catch_up, 'last'), false)
+        on duplicate key update name = in_name;
+        update queue_recurring r
+        set r.p_kind = in_kind, r.payload = in_payload, r.push_options = v_push, r.rule = v_rule, r.every = v_every,
+            r.seconds = v_seconds, r.minutes = v_minutes, r.hours = v_hours, r.days = v_days, r.months = v_months,
+            r.weekdays = v_weekdays, r.either_day = v_either, r.zone = v_zone, r.zone_seconds = v_zone_seconds,
+            r.catch_up = coalesce(v_catch_up, 'last'), r.until_at = v_until, r.paused = coalesce(v_paused, false),
+            r.next_at = null
+        where r.name = in_name;
+        set v_next_at = if(v_due > v_until, null, v_due);
+        if v_due is null then
+            call _queue_next_tick(in_name, v_now, v_next_at);
+        end if;
+        if v_next_at is null and v_until is null then
+            call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')),
+                'must be a time that comes');
+        end if;
+        update queue_recurring r set r.next_at = v_next_at where r.name = in_name;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -7395,12 +7349,10 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_kind(in_name, 100, 'name');
-            call _queue_check_roles(json_array((select r.p_kind from queue_recurring r where r.name = in_name)));
-            select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
-            delete r from queue_recurring r where r.name = in_name;
-        end;
+        call _queue_check_kind(in_name, 100, 'name');
+        call _queue_check_roles(json_array((select r.p_kind from queue_recurring r where r.name = in_name)));
+        select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
+        delete r from queue_recurring r where r.name = in_name;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -7423,35 +7375,33 @@ begin
     declare v_left, v_made int;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for
+            select d.name
+            from (
+                select r.name, r.p_kind from queue_recurring r force index (queue_recurring_next)
+                where r.paused = false and r.next_at <= v_now
+                    and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
+                order by r.next_at limit 100 for update skip locked) d
+            order by d.p_kind, d.name;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select d.name
-                from (
-                    select r.name, r.p_kind from queue_recurring r force index (queue_recurring_next)
-                    where r.paused = false and r.next_at <= v_now
-                        and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
-                    order by r.next_at limit 100 for update skip locked) d
-                order by d.p_kind, d.name;
-            call queue_now(v_now);
-            set v_left = 1000, v_ticked = 0, v_done = false;
-            open c;
-            schedules: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_name;
-                end;
-                if v_done or v_left <= 0 then
-                    leave schedules;
-                end if;
-                call _queue_tick(v_name, v_now, v_left, v_made);
-                set v_ticked = v_ticked + v_made;
-            end loop;
-            close c;
-        end;
+        call queue_now(v_now);
+        set v_left = 1000, v_ticked = 0, v_done = false;
+        open c;
+        schedules: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_name;
+            end;
+            if v_done or v_left <= 0 then
+                leave schedules;
+            end if;
+            call _queue_tick(v_name, v_now, v_left, v_made);
+            set v_ticked = v_ticked + v_made;
+        end loop;
+        close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -8046,55 +7996,53 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_check_count(v_max, 'max_messages', 10000);
-            set v_matcher = null, v_known = -1, v_rows = 0;
-            call _queue_reader(v_own, v_now, in_name, in_reader, in_options, v_matcher, v_events, v_place);
-            select max(l.position) into v_last from queue_log l;
-            if v_last > v_place then
-                call _queue_log_known(v_own, v_now, in_name, v_matcher, v_events, v_place, v_max, v_last, v_known);
-                call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
-                set v_known = coalesce(v_last, v_known);
-                if v_rows = 0 and v_known > v_place + 1000 then
-                    update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
-                end if;
+        call queue_now(v_now);
+        call _queue_check_count(v_max, 'max_messages', 10000);
+        set v_matcher = null, v_known = -1, v_rows = 0;
+        call _queue_reader(v_own, v_now, in_name, in_reader, in_options, v_matcher, v_events, v_place);
+        select max(l.position) into v_last from queue_log l;
+        if v_last > v_place then
+            call _queue_log_known(v_own, v_now, in_name, v_matcher, v_events, v_place, v_max, v_last, v_known);
+            call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
+            set v_known = coalesce(v_last, v_known);
+            if v_rows = 0 and v_known > v_place + 1000 then
+                update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
             end if;
-            call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
-            if v_missed is not null then
-                call _queue_fail('PQ004', 'reader', in_reader,
-                    concat('has missed what was pruned, ack ', v_missed, ' to go on'));
-            end if;
-            set v_known = if(v_rows = 0, v_place, v_known);
-            -- none of them, where some were pruned since: it is told so by its next read
-            if v_matcher is not null then
+        end if;
+        call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
+        if v_missed is not null then
+            call _queue_fail('PQ004', 'reader', in_reader,
+                concat('has missed what was pruned, ack ', v_missed, ' to go on'));
+        end if;
+        set v_known = if(v_rows = 0, v_place, v_known);
+        -- none of them, where some were pruned since: it is told so by its next read
+        if v_matcher is not null then
+            select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                l.to_kind, l.created_at
+            from queue_log l force index (primary)
+            where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
+                and concat('.', l.name) regexp v_matcher
+                and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                    and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
+            order by l.position;
+        else
+            select u.* from (
                 select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
                     l.to_kind, l.created_at
-                from queue_log l force index (primary)
-                where l.position > v_place and l.position <= v_known and find_in_set(l.event, v_events)
-                    and concat('.', l.name) regexp v_matcher
-                    and not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
-                        and find_in_set(g.event, v_events) and g.name <> '' and concat('.', g.name) regexp v_matcher)
-                order by l.position;
-            else
-                select u.* from (
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
-                        l.to_kind, l.created_at
-                    from queue_log l force index (queue_log_kind)
-                    where l.p_kind = in_name and not l.topic_only and l.position > v_place and l.position <= v_known
-                        and find_in_set(l.event, v_events)
-                    union all
-                    select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
-                        l.to_kind, l.created_at
-                    from queue_log l force index (queue_log_topic)
-                    where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > v_place
-                        and l.position <= v_known
-                        and find_in_set(l.event, v_events)) u
-                where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
-                    and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
-                order by u.position;
-            end if;
-        end;
+                from queue_log l force index (queue_log_kind)
+                where l.p_kind = in_name and not l.topic_only and l.position > v_place and l.position <= v_known
+                    and find_in_set(l.event, v_events)
+                union all
+                select l.position, l.event, l.topic, l.p_kind, l.p_key, l.entry, l.payload, l.payload_bytes, l.headers,
+                    l.to_kind, l.created_at
+                from queue_log l force index (queue_log_topic)
+                where l.topic = in_name and l.copy_of is null and l.p_kind <> in_name and l.position > v_place
+                    and l.position <= v_known
+                    and find_in_set(l.event, v_events)) u
+            where not exists (select 1 from queue_log_gone g where g.position > v_place and g.position <= v_known
+                and find_in_set(g.event, v_events) and (g.p_kind = in_name or g.name = in_name))
+            order by u.position;
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -8118,23 +8066,21 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_key(in_reader, 'reader');
-            set v_place = null;
-            select r.position into v_place from queue_reader r where r.reader = in_reader for update;
-            if v_place is null then
-                call _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
-            end if;
-            select max(l.position) into v_log from queue_log l;
-            select max(g.position) into v_gone from queue_log_gone g;
-            if in_position is null or in_position < 0
-                or in_position > greatest(v_place, coalesce(v_log, 0), coalesce(v_gone, 0)) then
-                call _queue_fail('PQ001', 'position', in_position, 'must be one that queue_read has shown');
-            elseif in_position > v_place then
-                update queue_reader r set r.position = in_position where r.reader = in_reader;
-                set v_place = in_position;
-            end if;
-        end;
+        call _queue_check_key(in_reader, 'reader');
+        set v_place = null;
+        select r.position into v_place from queue_reader r where r.reader = in_reader for update;
+        if v_place is null then
+            call _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
+        end if;
+        select max(l.position) into v_log from queue_log l;
+        select max(g.position) into v_gone from queue_log_gone g;
+        if in_position is null or in_position < 0
+            or in_position > greatest(v_place, coalesce(v_log, 0), coalesce(v_gone, 0)) then
+            call _queue_fail('PQ001', 'position', in_position, 'must be one that queue_read has shown');
+        elseif in_position > v_place then
+            update queue_reader r set r.position = in_position where r.reader = in_reader;
+            set v_place = in_position;
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -8157,11 +8103,9 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_key(in_reader, 'reader');
-            select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
-            delete r from queue_reader r where r.reader = in_reader;
-        end;
+        call _queue_check_key(in_reader, 'reader');
+        select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
+        delete r from queue_reader r where r.reader = in_reader;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9506,19 +9450,17 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_check_key(in_job, 'job');
-            call _queue_check_options(in_options, 'query,batch,run', 'options');
-            call _queue_text(in_options, 'query', v_query);
-            call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
-            call _queue_text(in_options, 'run', v_run);
-            call _queue_stage_prune(v_now, 1000, v_pruned);
-            call _queue_stage_outdated(v_query, v_run);
-            set v_part = uuid_short() & 9223372036854775807;
-            insert into queue_stage_part (part, job, query, batch, run, begun_at)
-            values (v_part, in_job, v_query, v_batch, v_run, v_now);
-        end;
+        call queue_now(v_now);
+        call _queue_check_key(in_job, 'job');
+        call _queue_check_options(in_options, 'query,batch,run', 'options');
+        call _queue_text(in_options, 'query', v_query);
+        call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
+        call _queue_text(in_options, 'run', v_run);
+        call _queue_stage_prune(v_now, 1000, v_pruned);
+        call _queue_stage_outdated(v_query, v_run);
+        set v_part = uuid_short() & 9223372036854775807;
+        insert into queue_stage_part (part, job, query, batch, run, begun_at)
+        values (v_part, in_job, v_query, v_batch, v_run, v_now);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9559,22 +9501,20 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_check_options(in_options, 'query,batch,run,job,refused', 'options');
-            call _queue_text(in_options, 'query', v_query);
-            call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
-            if v_query is not null or v_batch is not null then
-                call _queue_check_batch('query', v_query, v_batch);
-                call _queue_text(in_options, 'run', v_run);
-                call _queue_text(in_options, 'job', v_job);
-                call _queue_batch_done(v_query, v_batch, v_now, v_run, v_job, v_new);
-            end if;
-            set v_messages = 0, v_pushed = 0, v_differing = 0;
-            if v_new then
-                call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
-            end if;
-        end;
+        call queue_now(v_now);
+        call _queue_check_options(in_options, 'query,batch,run,job,refused', 'options');
+        call _queue_text(in_options, 'query', v_query);
+        call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
+        if v_query is not null or v_batch is not null then
+            call _queue_check_batch('query', v_query, v_batch);
+            call _queue_text(in_options, 'run', v_run);
+            call _queue_text(in_options, 'job', v_job);
+            call _queue_batch_done(v_query, v_batch, v_now, v_run, v_job, v_new);
+        end if;
+        set v_messages = 0, v_pushed = 0, v_differing = 0;
+        if v_new then
+            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9598,20 +9538,18 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_key(in_job, 'job');
-            set v_removed = 0;
-            parts: loop
-                set v_part = null;
-                select p.part into v_part from queue_stage_part p force index (queue_stage_part_job)
-                where p.job = in_job order by p.part limit 1 for update;
-                if v_part is null then
-                    leave parts;
-                end if;
-                call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
-                set v_removed = v_removed + v_rows;
-            end loop;
-        end;
+        call _queue_check_key(in_job, 'job');
+        set v_removed = 0;
+        parts: loop
+            set v_part = null;
+            select p.part into v_part from queue_stage_part p force index (queue_stage_part_job)
+            where p.job = in_job order by p.part limit 1 for update;
+            if v_part is null then
+                leave parts;
+            end if;
+            call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
+            set v_removed = v_removed + v_rows;
+        end loop;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9662,27 +9600,25 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_key(in_source, 'source');
-            call queue_now(v_now);
-            insert into queue_stream_plan (source, plan, sealed, begun_at) values (in_source, 1, false, v_now)
-            on duplicate key update plan = queue_stream_plan.plan + 1, begun_at = v_now;
-            -- whoever was handing out has ended or waits for this row
-            select l.plan into v_plan from queue_stream_plan l where l.source = in_source for update;
+        call _queue_check_key(in_source, 'source');
+        call queue_now(v_now);
+        insert into queue_stream_plan (source, plan, sealed, begun_at) values (in_source, 1, false, v_now)
+        on duplicate key update plan = queue_stream_plan.plan + 1, begun_at = v_now;
+        -- whoever was handing out has ended or waits for this row
+        select l.plan into v_plan from queue_stream_plan l where l.source = in_source for update;
+        select json_arrayagg(s.part) into v_parts
+        from (
+            select p.part from queue_stream_part p where p.source = in_source
+                order by p.part limit 1000000000 lock in share mode) s;
+        if v_parts is null then
             select json_arrayagg(s.part) into v_parts
             from (
-                select p.part from queue_stream_part p where p.source = in_source
-                    order by p.part limit 1000000000 lock in share mode) s;
-            if v_parts is null then
-                select json_arrayagg(s.part) into v_parts
-                from (
-                    select distinct k.part from queue_stream_kept k where k.source = in_source
-                        order by k.part limit 1000000000) s;
-            else
-                update queue_stream_plan l set l.sealed = true where l.source = in_source;
-                call _queue_stream_trim(in_source, null, null, v_lost);
-            end if;
-        end;
+                select distinct k.part from queue_stream_kept k where k.source = in_source
+                    order by k.part limit 1000000000) s;
+        else
+            update queue_stream_plan l set l.sealed = true where l.source = in_source;
+            call _queue_stream_trim(in_source, null, null, v_lost);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9723,87 +9659,85 @@ begin
     declare v_list longtext character set utf8mb4;
     declare v_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now, v_entry, v_plan, v_newest bigint;
+        declare v_number int;
+        declare v_sealed, v_follows, v_new boolean default false;
+        declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
+        declare v_seed varchar(64) character set ascii;
+        declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_now, v_entry, v_plan, v_newest bigint;
-            declare v_number int;
-            declare v_sealed, v_follows, v_new boolean default false;
-            declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
-            declare v_seed varchar(64) character set ascii;
-            declare continue handler for not found begin end;
-            set v_source = null, v_list = null;
-            call _queue_check_batch('stream', in_stream, in_batch);
-            if in_part >= 0 is not true then
-                call _queue_fail('PQ001', 'part', in_part, 'must be 0 or more');
+        set v_source = null, v_list = null;
+        call _queue_check_batch('stream', in_stream, in_batch);
+        if in_part >= 0 is not true then
+            call _queue_fail('PQ001', 'part', in_part, 'must be 0 or more');
+        end if;
+        if json_type(if(json_valid(in_options), in_options, 'null')) = 'OBJECT' then
+            call _queue_text(in_options, 'source', v_source);
+            call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
+            call _queue_boolean(in_options, 'follows', v_follows);
+            set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
+        else
+            set v_options = in_options;
+        end if;
+        set v_source = coalesce(v_source, concat(in_stream, '/', in_batch));
+        if char_length(v_source) between 1 and 230 is not true then
+            call _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
+        end if;
+        call queue_now(v_now);
+        -- what it handed out before, too: a source may have been of another kind then
+        select json_arrayagg(s.p_kind) into v_kinds
+        from (
+            select in_kind as p_kind
+            union select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part
+            union select q.p_kind
+            from queue_stream_part p
+                join json_table(p.receipts, '$[*]' columns (receipt varchar(60) path '$')) e
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = cast(substring_index(e.receipt, '-', 1) as signed)
+            where p.source = v_source and p.part = in_part) s;
+        call _queue_check_roles(v_kinds);
+        set v_list = null;
+        if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
+            if v_plan is not null then
+                select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
+                    where l.source = v_source lock in share mode;
+                if not v_newest <=> v_plan then
+                    call _queue_fail('PQ004', 'plan', v_plan,
+                        'must be the newest of its source: another run reads it now');
+                end if;
             end if;
-            if json_type(if(json_valid(in_options), in_options, 'null')) = 'OBJECT' then
-                call _queue_text(in_options, 'source', v_source);
-                call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
-                call _queue_boolean(in_options, 'follows', v_follows);
-                set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
+            if not v_sealed and (coalesce(v_follows, false) = false or exists (
+                select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1
+                    and b.handed >= b.wanted)) then
+                insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
+                values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
+                on duplicate key update part = queue_stream_part.part;
+                select p.receipts is null into v_new from queue_stream_part p
+                    where p.source = v_source and p.part = in_part for update;
+            end if;
+            if v_new then
+                call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
+                    v_options, v_entry, v_entries, v_seed);
+                set v_entries = coalesce(v_entries, json_array(v_entry + 0));
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */
+                select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
+                from (
+                    select concat(q.entry, '-', lower(hex(q.secret))) as receipt
+                    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                    order by j.place limit 1000000000) s;
+                update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
+                where p.source = v_source and p.part = in_part;
             else
-                set v_options = in_options;
-            end if;
-            set v_source = coalesce(v_source, concat(in_stream, '/', in_batch));
-            if char_length(v_source) between 1 and 230 is not true then
-                call _queue_fail('PQ002', 'source', v_source, 'must have 1 to 230 characters');
-            end if;
-            call queue_now(v_now);
-            -- what it handed out before, too: a source may have been of another kind then
-            select json_arrayagg(s.p_kind) into v_kinds
-            from (
-                select in_kind as p_kind
-                union select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part
-                union select q.p_kind
-                from queue_stream_part p
-                    join json_table(p.receipts, '$[*]' columns (receipt varchar(60) path '$')) e
-                    straight_join delayed_queue q force index (primary)
-                        on q.entry = cast(substring_index(e.receipt, '-', 1) as signed)
-                where p.source = v_source and p.part = in_part) s;
-            call _queue_check_roles(v_kinds);
-            set v_list = null;
-            if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
-                if v_plan is not null then
-                    select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
-                        where l.source = v_source lock in share mode;
-                    if not v_newest <=> v_plan then
-                        call _queue_fail('PQ004', 'plan', v_plan,
-                            'must be the newest of its source: another run reads it now');
-                    end if;
-                end if;
-                if not v_sealed and (coalesce(v_follows, false) = false or exists (
-                    select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1
-                        and b.handed >= b.wanted)) then
-                    insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
-                    values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
-                    on duplicate key update part = queue_stream_part.part;
-                    select p.receipts is null into v_new from queue_stream_part p
-                        where p.source = v_source and p.part = in_part for update;
-                end if;
-                if v_new then
-                    call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
-                        v_options, v_entry, v_entries, v_seed);
-                    set v_entries = coalesce(v_entries, json_array(v_entry + 0));
-                    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-                    select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
-                    from (
-                        select concat(q.entry, '-', lower(hex(q.secret))) as receipt
-                        from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                        order by j.place limit 1000000000) s;
-                    update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
+                -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have
+                -- had it
+                select p.receipts into v_receipts from queue_stream_part p
                     where p.source = v_source and p.part = in_part;
-                else
-                    -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have
-                    -- had it
-                    select p.receipts into v_receipts from queue_stream_part p
-                        where p.source = v_source and p.part = in_part;
-                end if;
-                call _queue_receipts(coalesce(v_receipts, '[]'), v_list, v_number);
             end if;
-        end;
+            call _queue_receipts(coalesce(v_receipts, '[]'), v_list, v_number);
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9839,10 +9773,8 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_batch('stream', in_stream, in_batch);
-            call _queue_stream_trim(null, in_stream, in_batch, v_lost);
-        end;
+        call _queue_check_batch('stream', in_stream, in_batch);
+        call _queue_stream_trim(null, in_stream, in_batch, v_lost);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9869,38 +9801,36 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_check_kind(in_source, 230, 'source');
-            call _queue_check_seconds(in_seconds);
-            set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
-            call _queue_stream_held(in_source, null, null, v_list, v_number);
-            call _queue_lock(v_list);
-            select coalesce(sum(q.semaphores is null), 0) into v_extended
-            from json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                    and q.reserved_by is not null;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            update json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                    and q.semaphores is null
-                    and q.reserved_by is not null
-            set q.scheduled_at = v_until;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(q.entry, r.place)) into v_slots
-            from json_table(v_list, '$[*]'
-                columns (place for ordinality, entry bigint path '$[0]',
-                secret char(32) character set utf8mb4 path '$[1]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-            where q.semaphores is not null;
-            if v_slots is not null then
-                set v_outcomes = repeat('l', v_number);
-                call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
-                set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
-            end if;
-        end;
+        call queue_now(v_now);
+        call _queue_check_kind(in_source, 230, 'source');
+        call _queue_check_seconds(in_seconds);
+        set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+        call _queue_stream_held(in_source, null, null, v_list, v_number);
+        call _queue_lock(v_list);
+        select coalesce(sum(q.semaphores is null), 0) into v_extended
+        from json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                and q.reserved_by is not null;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        update json_table(v_list, '$[*]'
+            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+                and q.semaphores is null
+                and q.reserved_by is not null
+        set q.scheduled_at = v_until;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(q.entry, r.place)) into v_slots
+        from json_table(v_list, '$[*]'
+            columns (place for ordinality, entry bigint path '$[0]',
+            secret char(32) character set utf8mb4 path '$[1]')) r
+            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+        where q.semaphores is not null;
+        if v_slots is not null then
+            set v_outcomes = repeat('l', v_number);
+            call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
+            set v_extended = v_extended + char_length(replace(v_outcomes, 'l', ''));
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -9954,77 +9884,75 @@ begin
     declare v_new boolean;
     declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now bigint;
+        declare v_whole, v_keep, v_done boolean default false;
+        declare v_number int;
+        declare v_list, v_receipts longtext character set utf8mb4;
+        declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+        declare v_outcomes longtext character set ascii;
+        declare c cursor for
+            select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch
+                order by p.source, p.part;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_now bigint;
-            declare v_whole, v_keep, v_done boolean default false;
-            declare v_number int;
-            declare v_list, v_receipts longtext character set utf8mb4;
-            declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-            declare v_outcomes longtext character set ascii;
-            declare c cursor for
-                select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch
-                    order by p.source, p.part;
-            set v_new = null, v_acked = null, v_failed = null, v_lost = null, v_published = null, v_pushed = null,
-                v_differing = null;
-            call _queue_check_batch('stream', in_stream, in_batch);
-            call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job,refused', 'options');
-            call _queue_boolean(in_options, 'whole', v_whole);
-            call _queue_boolean(in_options, 'keep', v_keep);
-            call queue_now(v_now);
-            call _queue_text(in_options, 'run', v_run);
-            call _queue_text(in_options, 'job', v_job);
-            call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, v_new);
-            set v_acked = 0, v_failed = 0, v_lost = 0, v_published = 0, v_pushed = 0, v_differing = 0;
-            if v_new then
-                call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
-                call _queue_lock(v_list);
-                if v_keep then
-                    insert into queue_stream_kept
-                    select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload,
-                        q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at,
-                        q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
-                    from queue_stream_part p
-                        straight_join json_table(p.receipts, '$[*]'
-                            columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-                        straight_join delayed_queue q force index (primary)
-                            on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
-                                and q.secret = unhex(right(r.receipt, 32))
-                    where p.stream = in_stream and p.batch = in_batch;
-                end if;
-                delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
-                if json_contains_path(in_options, 'one', '$.parts') then
-                    call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_published,
-                        v_pushed, v_differing);
-                end if;
-                if json_contains_path(in_options, 'one', '$.failed') then
-                    call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, v_failed);
-                end if;
-                open c;
-                parts: loop
-                    begin
-                        declare continue handler for not found set v_done = true;
-                        fetch c into v_receipts;
-                    end;
-                    if v_done then
-                        leave parts;
-                    end if;
-                    call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
-                    set v_acked = v_acked + char_length(replace(v_outcomes, 'l', ''));
-                end loop;
-                close c;
-                set v_lost = v_number - v_acked - v_failed;
-                if v_whole and v_lost > 0 then
-                    call _queue_fail('PQ004', 'batch', in_batch,
-                        concat(v_lost, ' of its messages are no longer held for it'));
-                end if;
-                delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
-                where p.stream = in_stream and p.batch <= in_batch;
-                delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+        set v_new = null, v_acked = null, v_failed = null, v_lost = null, v_published = null, v_pushed = null,
+            v_differing = null;
+        call _queue_check_batch('stream', in_stream, in_batch);
+        call _queue_check_options(in_options, 'parts,failed,whole,keep,run,job,refused', 'options');
+        call _queue_boolean(in_options, 'whole', v_whole);
+        call _queue_boolean(in_options, 'keep', v_keep);
+        call queue_now(v_now);
+        call _queue_text(in_options, 'run', v_run);
+        call _queue_text(in_options, 'job', v_job);
+        call _queue_batch_done(in_stream, in_batch, v_now, v_run, v_job, v_new);
+        set v_acked = 0, v_failed = 0, v_lost = 0, v_published = 0, v_pushed = 0, v_differing = 0;
+        if v_new then
+            call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
+            call _queue_lock(v_list);
+            if v_keep then
+                insert into queue_stream_kept
+                select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload,
+                    q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at,
+                    q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
+                from queue_stream_part p
+                    straight_join json_table(p.receipts, '$[*]'
+                        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                    straight_join delayed_queue q force index (primary)
+                        on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
+                            and q.secret = unhex(right(r.receipt, 32))
+                where p.stream = in_stream and p.batch = in_batch;
             end if;
-        end;
+            delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
+            if json_contains_path(in_options, 'one', '$.parts') then
+                call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_published,
+                    v_pushed, v_differing);
+            end if;
+            if json_contains_path(in_options, 'one', '$.failed') then
+                call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, v_failed);
+            end if;
+            open c;
+            parts: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_receipts;
+                end;
+                if v_done then
+                    leave parts;
+                end if;
+                call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
+                set v_acked = v_acked + char_length(replace(v_outcomes, 'l', ''));
+            end loop;
+            close c;
+            set v_lost = v_number - v_acked - v_failed;
+            if v_whole and v_lost > 0 then
+                call _queue_fail('PQ004', 'batch', in_batch,
+                    concat(v_lost, ' of its messages are no longer held for it'));
+            end if;
+            delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
+            where p.stream = in_stream and p.batch <= in_batch;
+            delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10049,11 +9977,9 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_kind(in_source, 230, 'source');
-            delete k from queue_stream_kept k where k.source = in_source;
-            set v_forgotten = row_count();
-        end;
+        call _queue_check_kind(in_source, 230, 'source');
+        delete k from queue_stream_kept k where k.source = in_source;
+        set v_forgotten = row_count();
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10305,71 +10231,69 @@ begin
     declare v_alive, v_reaps boolean;
     declare v_now, v_started, v_expires bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_looked, v_run bigint;
+        declare v_timeout decimal(30,6);
+        declare v_seconds decimal(20,6) default 30;
+        declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
+        declare v_session, v_stop, v_new_upkeep, v_several boolean;
+        declare v_upkeep boolean default true;
+        declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
+            left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
+        declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_looked, v_run bigint;
-            declare v_timeout decimal(30,6);
-            declare v_seconds decimal(20,6) default 30;
-            declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
-            declare v_session, v_stop, v_new_upkeep, v_several boolean;
-            declare v_upkeep boolean default true;
-            declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
-                left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
-            declare continue handler for not found begin end;
-            call queue_now(v_now);
-            set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
-            call _queue_check_key(in_worker, 'worker');
-            call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
-            call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
-            if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
-                call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
+        call queue_now(v_now);
+        set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
+        call _queue_check_key(in_worker, 'worker');
+        call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
+        call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
+        if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
+            call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
+        end if;
+        call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
+        call _queue_boolean(in_options, 'session', v_session);
+        call _queue_boolean(in_options, 'stop', v_stop);
+        call _queue_groups_due(v_now, v_looked);
+        call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
+        select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep,
+            v_started
+        from queue_worker w where w.worker = in_worker for update;
+        set v_alive = not coalesce(v_stop, false), v_reaps = false, v_expires = null,
+            v_started = coalesce(v_started, v_now);
+        if v_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
+            call _queue_several_nodes(v_several);
+        end if;
+        if v_several = false then
+            if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
+                do get_lock(v_lock, 0);
             end if;
-            call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
-            call _queue_boolean(in_options, 'session', v_session);
-            call _queue_boolean(in_options, 'stop', v_stop);
-            call _queue_groups_due(v_now, v_looked);
-            call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
-            select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep,
-                v_started
-            from queue_worker w where w.worker = in_worker for update;
-            set v_alive = not coalesce(v_stop, false), v_reaps = false, v_expires = null,
-                v_started = coalesce(v_started, v_now);
-            if v_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
-                call _queue_several_nodes(v_several);
-            end if;
-            if v_several = false then
-                if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
-                    do get_lock(v_lock, 0);
-                end if;
-            else
-                do release_lock(v_lock);
-                set v_lock = null;
-            end if;
-            if v_alive then
-                call _queue_server_run(v_run);
-                set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
-                    v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
-                    v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
-                    v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
-                    coalesce(v_new_upkeep, true), v_upkeep),
-                    v_expires = if(v_lock is null, v_now + v_seconds * 1000000, null);
-                insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
-                    session_id, upkeep, server_run)
-                values (in_worker, v_kinds, v_info, v_started, v_now, v_seconds, v_lock,
-                    if(v_lock is null, null, connection_id()), v_upkeep, v_run)
-                on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = v_now, timeout_seconds = v_seconds,
-                    session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
-                    server_run = v_run;
-                select v_upkeep and count(*) < 2 into v_reaps from queue_worker w
-                where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
-                    and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
-                            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
-            else
-                delete w from queue_worker w where w.worker = in_worker;
-            end if;
-        end;
+        else
+            do release_lock(v_lock);
+            set v_lock = null;
+        end if;
+        if v_alive then
+            call _queue_server_run(v_run);
+            set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
+                v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
+                v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
+                v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
+                coalesce(v_new_upkeep, true), v_upkeep),
+                v_expires = if(v_lock is null, v_now + v_seconds * 1000000, null);
+            insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
+                session_id, upkeep, server_run)
+            values (in_worker, v_kinds, v_info, v_started, v_now, v_seconds, v_lock,
+                if(v_lock is null, null, connection_id()), v_upkeep, v_run)
+            on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = v_now, timeout_seconds = v_seconds,
+                session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
+                server_run = v_run;
+            select v_upkeep and count(*) < 2 into v_reaps from queue_worker w
+            where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
+                and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
+                        coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+        else
+            delete w from queue_worker w where w.worker = in_worker;
+        end if;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10403,12 +10327,10 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call queue_now(v_now);
-            call _queue_groups_due(v_now, v_looked);
-            call _queue_reap(v_now, 1000, v_reaped);
-            call _queue_permits_sweep(v_now);
-        end;
+        call queue_now(v_now);
+        call _queue_groups_due(v_now, v_looked);
+        call _queue_reap(v_now, 1000, v_reaped);
+        call _queue_permits_sweep(v_now);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10678,14 +10600,12 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            call _queue_lock_kinds();
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-            select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
-            update queue_kind k set k.draining = true where k.p_kind = in_kind;
-        end;
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        call _queue_lock_kinds();
+        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+        select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
+        update queue_kind k set k.draining = true where k.p_kind = in_kind;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10757,98 +10677,96 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
-                'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
-                'max_reserved,rate_per_second,filter_index,log_seconds,roles'), 'options');
-            call _queue_lock_kinds();
-            call queue_now(v_now);
-            if in_options is not null then
-                call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
-                call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
-                call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
-                call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
-                call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
-                call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
-                call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
-                call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
-                call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
-                call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
-                call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
-                set v_roles = json_extract(in_options, '$.roles');
-                if json_type(v_roles) <> 'NULL' then
-                    begin
-                        declare exit handler for 1142, 1143
-                            call _queue_fail('PQ002', 'roles', v_roles,
-                                'needs that the owner of the queue may read mysql.user');
-                        if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
-                            select 1 from json_table(v_roles, '$[*]' columns (name json path '$')) n
-                            where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
-                                then
-                            call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
-                        elseif exists (select 1 from mysql.user u where u.user = '') then
-                            call _queue_fail('PQ002', 'roles', v_roles,
-                                'refused while the server has an account without a name');
-                        end if;
-                    end;
-                end if;
-                call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
-                if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
-                    call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
-                    call _queue_check_roles(json_array(v_dead_letter_kind));
-                end if;
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
+            'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
+            'max_reserved,rate_per_second,filter_index,log_seconds,roles'), 'options');
+        call _queue_lock_kinds();
+        call queue_now(v_now);
+        if in_options is not null then
+            call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
+            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
+            call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
+            call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
+            call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
+            call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
+            call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
+            call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
+            call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
+            call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
+            call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
+            set v_roles = json_extract(in_options, '$.roles');
+            if json_type(v_roles) <> 'NULL' then
+                begin
+                    declare exit handler for 1142, 1143
+                        call _queue_fail('PQ002', 'roles', v_roles,
+                            'needs that the owner of the queue may read mysql.user');
+                    if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
+                        select 1 from json_table(v_roles, '$[*]' columns (name json path '$')) n
+                        where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
+                            then
+                        call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
+                    elseif exists (select 1 from mysql.user u where u.user = '') then
+                        call _queue_fail('PQ002', 'roles', v_roles,
+                            'refused while the server has an account without a name');
+                    end if;
+                end;
             end if;
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-            select k.roles into v_before from queue_kind k where k.p_kind = in_kind;
-            update queue_kind k
-            set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
-                    coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
-                k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts,
-                    k.max_attempts),
-                k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
-                    k.dead_letter_kind),
-                k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
-                    coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
-                k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
-                    coalesce(v_history, default(k.history_seconds)), k.history_seconds),
-                k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
-                k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
-                    coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
-                k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
-                    coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
-                k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
-                    coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
-                k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)),
-                    k.jitter),
-                k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
-                    k.expires_seconds),
-                k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
-                    k.log_seconds),
-                k.roles = if(json_contains_path(in_options, 'one', '$.roles'), nullif(v_roles, 'null'), k.roles)
-            where k.p_kind = in_kind;
-            insert into queue_kind (p_kind, roles)
-            select coalesce(k.dead_letter_kind, concat(left(k.p_kind, 95), '.dead')), k.roles from queue_kind k
-            where k.p_kind = in_kind and k.roles is not null
-            on duplicate key update roles = if(queue_kind.roles is null
-                or cast(queue_kind.roles as char) <=> v_before, k.roles, queue_kind.roles);
-            select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
-            if v_log > 0 and v_there = 0 then -- the first epoch of the log
-                insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
+            call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
+            if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
+                call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
+                call _queue_check_roles(json_array(v_dead_letter_kind));
             end if;
-            select max(k.expires_seconds) into v_expires from queue_kind k where k.p_kind = in_kind;
-            if v_expires is not null then -- it is used, and a few others that are not go
-                insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
-                call _queue_expire(v_now, 1000, v_gone);
-            end if;
-            call _queue_define_limits(in_kind, in_options);
-            call _queue_define_filter(in_kind, in_options);
-            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
-                k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
-            from queue_kind k where k.p_kind = in_kind;
-        end;
+        end if;
+        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+        select k.roles into v_before from queue_kind k where k.p_kind = in_kind;
+        update queue_kind k
+        set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
+                coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
+            k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts,
+                k.max_attempts),
+            k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
+                k.dead_letter_kind),
+            k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
+                coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
+            k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
+                coalesce(v_history, default(k.history_seconds)), k.history_seconds),
+            k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
+            k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
+                coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
+            k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
+                coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
+            k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
+                coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
+            k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)),
+                k.jitter),
+            k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
+                k.expires_seconds),
+            k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
+                k.log_seconds),
+            k.roles = if(json_contains_path(in_options, 'one', '$.roles'), nullif(v_roles, 'null'), k.roles)
+        where k.p_kind = in_kind;
+        insert into queue_kind (p_kind, roles)
+        select coalesce(k.dead_letter_kind, concat(left(k.p_kind, 95), '.dead')), k.roles from queue_kind k
+        where k.p_kind = in_kind and k.roles is not null
+        on duplicate key update roles = if(queue_kind.roles is null
+            or cast(queue_kind.roles as char) <=> v_before, k.roles, queue_kind.roles);
+        select count(*) into v_there from queue_log_epoch e where e.floor = 0 and e.id = 0;
+        if v_log > 0 and v_there = 0 then -- the first epoch of the log
+            insert into queue_log_epoch (floor, id) values (0, 0) on duplicate key update floor = 0;
+        end if;
+        select max(k.expires_seconds) into v_expires from queue_kind k where k.p_kind = in_kind;
+        if v_expires is not null then -- it is used, and a few others that are not go
+            insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
+            call _queue_expire(v_now, 1000, v_gone);
+        end if;
+        call _queue_define_limits(in_kind, in_options);
+        call _queue_define_filter(in_kind, in_options);
+        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
+            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
+            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
+        from queue_kind k where k.p_kind = in_kind;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10873,56 +10791,54 @@ begin
     declare v_dead_letter_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_done boolean default false;
+        declare c cursor for
+            select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
+                order by q.entry;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_done boolean default false;
-            declare c cursor for
-                select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
-                    order by q.entry;
-            call queue_now(v_now);
-            call _queue_check_kind(in_kind, 100, 'kind');
-            call _queue_check_roles(json_array(in_kind));
-            call _queue_lock_kinds();
-            open c;
-            messages: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_entry;
-                end;
-                if v_done then
-                    leave messages;
-                end if;
-                set v_free = null;
-                select q.entry into v_free from delayed_queue q
-                where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
-                if v_free is not null then
-                    call _queue_discard(v_free, null, v_now);
-                end if;
-            end loop;
-            close c;
-            select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)
-            where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now lock in share mode;
-            if v_held is not null then
-                call _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
+        call queue_now(v_now);
+        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_roles(json_array(in_kind));
+        call _queue_lock_kinds();
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
             end if;
-            select k.dead_letter_kind into v_dead_letter_kind from queue_kind k where k.p_kind = in_kind;
-            if v_dead_letter_kind is not null then
-                call _queue_check_dead_letter_kind(in_kind, null);
+            set v_free = null;
+            select q.entry into v_free from delayed_queue q
+            where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
+            if v_free is not null then
+                call _queue_discard(v_free, null, v_now);
             end if;
-            -- so that it has settings to show
-            insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-            select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
-                k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-                k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
-            from queue_kind k where k.p_kind = in_kind;
-            delete k from queue_kind k where k.p_kind = in_kind;
-            delete s from queue_subscription s where s.p_kind = in_kind;
-            delete u from queue_use u where u.p_kind = in_kind;
-            delete l from queue_slot l where l.p_kind = in_kind;
-            delete b from queue_bucket b where b.p_kind = in_kind;
-        end;
+        end loop;
+        close c;
+        select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)
+        where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now lock in share mode;
+        if v_held is not null then
+            call _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
+        end if;
+        select k.dead_letter_kind into v_dead_letter_kind from queue_kind k where k.p_kind = in_kind;
+        if v_dead_letter_kind is not null then
+            call _queue_check_dead_letter_kind(in_kind, null);
+        end if;
+        -- so that it has settings to show
+        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
+        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
+            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
+            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
+        from queue_kind k where k.p_kind = in_kind;
+        delete k from queue_kind k where k.p_kind = in_kind;
+        delete s from queue_subscription s where s.p_kind = in_kind;
+        delete u from queue_use u where u.p_kind = in_kind;
+        delete l from queue_slot l where l.p_kind = in_kind;
+        delete b from queue_bucket b where b.p_kind = in_kind;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10944,9 +10860,7 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_set_paused(in_kind, true, v_changed);
-        end;
+        call _queue_set_paused(in_kind, true, v_changed);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10968,9 +10882,7 @@ begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            call _queue_set_paused(in_kind, false, v_changed);
-        end;
+        call _queue_set_paused(in_kind, false, v_changed);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -11127,57 +11039,55 @@ differs: it also takes in what has landed in queue_inbox, where the server allow
 begin
     declare v_pruned bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now, v_rows, v_known bigint;
+        declare v_before bigint;
+        declare v_old longtext character set utf8mb4;
+        declare v_left bigint default coalesce(in_max_rows, 10000);
+        declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        begin
-            declare v_now, v_rows, v_known bigint;
-            declare v_before bigint;
-            declare v_old longtext character set utf8mb4;
-            declare v_left bigint default coalesce(in_max_rows, 10000);
-            declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-            set v_pruned = null;
-            call _queue_drain_inbox();
-            call queue_now(v_now);
-            call _queue_check_count(v_left, 'max_rows', 1000000);
-            call _queue_fold_counts(v_left, v_pruned);
-            call _queue_stage_prune(v_now, v_left, v_rows);
-            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
-            call _queue_expire(v_now, greatest(v_left, 1), v_rows);
-            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
-            call _queue_groups_due(v_now, v_rows);
-            call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
-            if @pyqueue_own then
-                call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
+        set v_pruned = null;
+        call _queue_drain_inbox();
+        call queue_now(v_now);
+        call _queue_check_count(v_left, 'max_rows', 1000000);
+        call _queue_fold_counts(v_left, v_pruned);
+        call _queue_stage_prune(v_now, v_left, v_rows);
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        call _queue_expire(v_now, greatest(v_left, 1), v_rows);
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        call _queue_groups_due(v_now, v_rows);
+        call _queue_prune_groups(v_now, greatest(v_left, 1), v_rows);
+        if @pyqueue_own then
+            call _queue_log_horizon(v_now, v_known); -- noted for readers in transactions
+        end if;
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        call _queue_prune_terms(greatest(v_left, 1), v_rows);
+        set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
+        while v_kind is not null and v_left > 0 do
+            select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
+            select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
+            select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
+            select min(o.p_kind) into v_kind
+                from (select v_history as p_kind union all select v_dedup union all select v_log) o;
+            if v_kind is not null then
+                call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
+                set v_pruned = v_pruned + v_rows;
+                set v_left = v_left - v_rows;
             end if;
-            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
-            call _queue_prune_terms(greatest(v_left, 1), v_rows);
-            set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
-            while v_kind is not null and v_left > 0 do
-                select min(h.p_kind) into v_history from queue_history h where h.p_kind > v_kind;
-                select min(d.p_kind) into v_dedup from queue_dedup d where d.p_kind > v_kind;
-                select min(l.p_kind) into v_log from queue_log l where l.p_kind > v_kind;
-                select min(o.p_kind) into v_kind
-                    from (select v_history as p_kind union all select v_dedup union all select v_log) o;
-                if v_kind is not null then
-                    call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
-                    set v_pruned = v_pruned + v_rows;
-                    set v_left = v_left - v_rows;
-                end if;
-            end while;
-            call _queue_permits_sweep(v_now);
-            -- epochs that no server is in any more
-            select min(n.epoch) into v_before
-                from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(o.epoch, o.id)) into v_old
-            from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
-                order by e.epoch, e.id limit 1000 for update skip locked) o;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete e from json_table(coalesce(v_old, '[]'), '$[*]'
-                columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
-                straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
-        end;
+        end while;
+        call _queue_permits_sweep(v_now);
+        -- epochs that no server is in any more
+        select min(n.epoch) into v_before
+            from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(o.epoch, o.id)) into v_old
+        from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
+            order by e.epoch, e.id limit 1000 for update skip locked) o;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete e from json_table(coalesce(v_old, '[]'), '$[*]'
+            columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+            straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
