@@ -848,13 +848,15 @@ Locks: the message.$$;
 create or replace function _queue_put(in_row delayed_queue, in_on_duplicate text, in_since bigint, in_now bigint,
     out entry bigint, out scheduled_at bigint, out outcome text, out waits_for text[]) language plpgsql as $$
 declare
-    v_filter boolean; v_logs boolean;
+    v_asks boolean; v_filter boolean; v_logs boolean;
 begin
-    if in_since is not null and coalesce((
-        select d.ended_at from queue_dedup d where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since,
-            false) then
-        outcome := 'ignored';
-        return;
+    if in_since is not null then -- apart, since it costs nothing then where it isn't
+        if coalesce((
+            select d.ended_at from queue_dedup d
+            where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since, false) then
+            outcome := 'ignored';
+            return;
+        end if;
     end if;
     while outcome is null loop
         insert into delayed_queue as q (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -865,7 +867,9 @@ begin
             case when in_row.scheduled_at > in_now then in_row.scheduled_at end,
             in_row.route, in_row.member, in_row.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.entry, q.scheduled_at, 'created' into entry, scheduled_at, outcome;
+        returning q.entry, q.scheduled_at, 'created', (
+            select k.filter_index or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind)
+        into entry, scheduled_at, outcome, v_asks;
         if outcome is null and in_on_duplicate = 'ignore' then
             select q.scheduled_at into scheduled_at from delayed_queue q
             where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key;
@@ -886,7 +890,10 @@ begin
     if outcome not in ('created', 'replaced') then
         return;
     end if;
-    select k.filter_index, k.log_seconds > 0 into v_filter, v_logs from queue_kind k where k.p_kind = in_row.p_kind;
+    if v_asks or outcome = 'replaced' then
+        select k.filter_index, k.log_seconds > 0 into v_filter, v_logs from queue_kind k
+        where k.p_kind = in_row.p_kind;
+    end if;
     if v_filter then
         perform _queue_index(array[entry]);
     end if;
@@ -961,6 +968,7 @@ declare
     v_draining boolean;
     v_restricted boolean;
     v_on_duplicate text := 'ignore';
+    v_options record;
     v_row delayed_queue;
     v_put record;
 begin
@@ -985,11 +993,16 @@ begin
     v_row.priority := 0;
     v_row.attempts := 0;
     if in_options is not null then
-        select o.scheduled_at, o.priority, o.headers, o.attempts, o.max_attempts, o.route, o.order_key, o.semaphores,
-            o.on_duplicate
-        into v_row.scheduled_at, v_row.priority, v_row.headers, v_row.attempts, v_row.max_attempts, v_row.route,
-            v_row.order_key, v_row.semaphores, v_on_duplicate
-        from _queue_push_options(in_options, v_now) o;
+        v_options := _queue_push_options(in_options, v_now);
+        v_row.scheduled_at := v_options.scheduled_at;
+        v_row.priority := v_options.priority;
+        v_row.headers := v_options.headers;
+        v_row.attempts := v_options.attempts;
+        v_row.max_attempts := v_options.max_attempts;
+        v_row.route := v_options.route;
+        v_row.order_key := v_options.order_key;
+        v_row.semaphores := v_options.semaphores;
+        v_on_duplicate := v_options.on_duplicate;
     end if;
     if v_row.order_key is null then
         v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
@@ -1042,8 +1055,7 @@ declare
     v_row delayed_queue;
     v_put record;
     v_onto bigint[] := '{}'; v_logged bigint[];
-    v_outcomes text[] := array_fill(null::text, array[jsonb_array_length(in_messages)]);
-    v_events text[] := v_outcomes;
+    v_outcomes text[]; v_events text[];
     v_waits_for text[];
 begin
     if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
@@ -1113,36 +1125,40 @@ begin
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
     v_logged := v_entries;
-    for v_each in
-        select o.*, m.n, v_keys[m.n] as key, coalesce(m.message -> 'payload', 'null') as payload
-        from jsonb_array_elements(in_messages) with ordinality m (message, n),
-            _queue_message(m.message, m.n, in_options, in_now) o
-        where in_changes and v_entries[m.n] is null and o.on_duplicate <> 'ignore'
-            and (v_since is null or coalesce((
-                select r.ended_at from queue_dedup r
-                where r.p_kind = in_kind.p_kind and r.p_key = v_keys[m.n]) <= v_since, true))
-        order by v_keys[m.n] collate "C", m.n
-    loop
-        -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
-        perform from delayed_queue q where q.p_kind = in_kind.p_kind
-            and q.p_key = v_each.key for update skip locked;
-        if not found then
-            raise exception using errcode = 'PQ00A';
-        end if;
-        v_row.p_kind := in_kind.p_kind;
-        v_row.p_key := v_each.key;
-        v_row.payload := v_each.payload;
-        v_row.headers := v_each.headers;
-        v_row.scheduled_at := v_each.scheduled_at;
-        v_put := _queue_put_onto(v_row, v_each.on_duplicate, in_now);
-        v_outcomes[v_each.n] := v_put.outcome;
-        v_waits_for := v_waits_for || v_put.waits_for;
-        if v_put.outcome = 'replaced' then
-            v_onto := v_onto || v_put.entry;
-            v_logged[v_each.n] := case when v_each.on_duplicate <> 'push_back' then v_put.entry end;
-            v_events[v_each.n] := 'replaced';
-        end if;
-    end loop;
+    if in_changes then
+        v_outcomes := array_fill(null::text, array[jsonb_array_length(in_messages)]);
+        v_events := v_outcomes;
+        for v_each in
+            select o.*, m.n, v_keys[m.n] as key, coalesce(m.message -> 'payload', 'null') as payload
+            from jsonb_array_elements(in_messages) with ordinality m (message, n),
+                _queue_message(m.message, m.n, in_options, in_now) o
+            where v_entries[m.n] is null and o.on_duplicate <> 'ignore'
+                and (v_since is null or coalesce((
+                    select r.ended_at from queue_dedup r
+                    where r.p_kind = in_kind.p_kind and r.p_key = v_keys[m.n]) <= v_since, true))
+            order by v_keys[m.n] collate "C", m.n
+        loop
+            -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
+            perform from delayed_queue q where q.p_kind = in_kind.p_kind
+                and q.p_key = v_each.key for update skip locked;
+            if not found then
+                raise exception using errcode = 'PQ00A';
+            end if;
+            v_row.p_kind := in_kind.p_kind;
+            v_row.p_key := v_each.key;
+            v_row.payload := v_each.payload;
+            v_row.headers := v_each.headers;
+            v_row.scheduled_at := v_each.scheduled_at;
+            v_put := _queue_put_onto(v_row, v_each.on_duplicate, in_now);
+            v_outcomes[v_each.n] := v_put.outcome;
+            v_waits_for := v_waits_for || v_put.waits_for;
+            if v_put.outcome = 'replaced' then
+                v_onto := v_onto || v_put.entry;
+                v_logged[v_each.n] := case when v_each.on_duplicate <> 'push_back' then v_put.entry end;
+                v_events[v_each.n] := 'replaced';
+            end if;
+        end loop;
+    end if;
     if in_kind.filter_index then
         perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
@@ -1171,9 +1187,9 @@ in_changes: whether one of them has another
 on_duplicate than ignore. in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
-Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL there are _queue_push_plain, for messages with a key and a payload only, and
-_queue_push_each.$$;
+Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits
+for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages with a key and a payload only.$$;
 --;
 -- calls: _queue_check_payload, _queue_is_heard, _queue_key, _queue_push, _queue_wake, queue_now
 -- changes: delayed_queue
@@ -1314,7 +1330,8 @@ begin
     v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
         and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
     if v_ignores and not v_ordered and not v_quick then
-        return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, false, true) b;
+        return query select b.p_key, b.outcome
+            from _queue_push_batch(v_kind, in_messages, in_options, v_now, false, true) b;
         perform _queue_wake(in_kind, null);
         return;
     end if;
@@ -6334,24 +6351,29 @@ begin
         return;
     end if;
     perform _queue_log_open();
-    with m as materialized (
-        select e.entry, coalesce(e.event, 'pushed') as event, row_number() over (order by e.n) as n
+    if in_topic is null then
+        insert into queue_log (event, name, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+        select coalesce(e.event, 'pushed'), q.p_kind, q.p_kind, q.p_key, q.entry, q.payload, q.payload_bytes, q.headers,
+            in_now
         from unnest(in_entries, in_events) with ordinality e (entry, event, n),
-            lateral (select o.p_kind from delayed_queue o where o.entry = e.entry offset 0) q
+            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
+        join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
+        order by e.n;
+        return;
+    end if;
+    with m as materialized (
+        select q.*, coalesce(e.event, 'pushed') as event, row_number() over (order by e.n) as n
+        from unnest(in_entries, in_events) with ordinality e (entry, event, n),
+            lateral (select o.* from delayed_queue o where o.entry = e.entry offset 0) q
         join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0),
     f as (
         insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
-        select m.event, in_topic, in_topic, q.p_kind, q.p_key, q.entry, q.payload, q.payload_bytes, q.headers, in_now
-        from m, lateral (select o.* from delayed_queue o where o.entry = m.entry offset 0) q
-        where in_topic is not null and m.n = 1
+        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+        from m where m.n = 1
         returning position)
-    insert into queue_log (event, name, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers,
-        created_at)
-    select m.event, case when in_topic is null then q.p_kind end, in_topic, f.position, q.p_kind, q.p_key, q.entry,
-        q.payload, q.payload_bytes, q.headers, in_now
-    from m left join f on true,
-        lateral (select o.* from delayed_queue o where o.entry = m.entry offset 0) q
-    where in_topic is null or m.n > 1
+    insert into queue_log (event, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+    select m.event, in_topic, f.position, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+    from m cross join f where m.n > 1
     order by m.n;
 end $$;
 --;

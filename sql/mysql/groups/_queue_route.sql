@@ -2,17 +2,15 @@
 drop procedure if exists _queue_route;
 delimiter $$
 create procedure _queue_route(in in_options longtext character set utf8mb4,
-    in in_message longtext character set utf8mb4, out out_route longtext character set utf8mb4)
+    out out_route longtext character set utf8mb4)
     comment 'The route of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no
-batch.
+in_options: those of a push.
 Result: the kinds it goes to, an array; NULL: none.
 Errors: PQ002.
 differs: the result is out_route.'
 begin
     declare v_bad int default 0;
-    set out_route = json_extract(if(json_contains_path(in_message, 'one', '$.route'), in_message, in_options),
-        '$.route');
+    set out_route = json_extract(in_options, '$.route');
     if json_type(out_route) = 'NULL' then
         set out_route = null;
     elseif json_type(out_route) = 'ARRAY' then

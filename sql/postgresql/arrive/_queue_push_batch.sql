@@ -16,8 +16,7 @@ declare
     v_row delayed_queue;
     v_put record;
     v_onto bigint[] := '{}'; v_logged bigint[];
-    v_outcomes text[] := array_fill(null::text, array[jsonb_array_length(in_messages)]);
-    v_events text[] := v_outcomes;
+    v_outcomes text[]; v_events text[];
     v_waits_for text[];
 begin
     if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
@@ -87,36 +86,40 @@ begin
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
     v_logged := v_entries;
-    for v_each in
-        select o.*, m.n, v_keys[m.n] as key, coalesce(m.message -> 'payload', 'null') as payload
-        from jsonb_array_elements(in_messages) with ordinality m (message, n),
-            _queue_message(m.message, m.n, in_options, in_now) o
-        where in_changes and v_entries[m.n] is null and o.on_duplicate <> 'ignore'
-            and (v_since is null or coalesce((
-                select r.ended_at from queue_dedup r
-                where r.p_kind = in_kind.p_kind and r.p_key = v_keys[m.n]) <= v_since, true))
-        order by v_keys[m.n] collate "C", m.n
-    loop
-        -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
-        perform from delayed_queue q where q.p_kind = in_kind.p_kind
-            and q.p_key = v_each.key for update skip locked;
-        if not found then
-            raise exception using errcode = 'PQ00A';
-        end if;
-        v_row.p_kind := in_kind.p_kind;
-        v_row.p_key := v_each.key;
-        v_row.payload := v_each.payload;
-        v_row.headers := v_each.headers;
-        v_row.scheduled_at := v_each.scheduled_at;
-        v_put := _queue_put_onto(v_row, v_each.on_duplicate, in_now);
-        v_outcomes[v_each.n] := v_put.outcome;
-        v_waits_for := v_waits_for || v_put.waits_for;
-        if v_put.outcome = 'replaced' then
-            v_onto := v_onto || v_put.entry;
-            v_logged[v_each.n] := case when v_each.on_duplicate <> 'push_back' then v_put.entry end;
-            v_events[v_each.n] := 'replaced';
-        end if;
-    end loop;
+    if in_changes then
+        v_outcomes := array_fill(null::text, array[jsonb_array_length(in_messages)]);
+        v_events := v_outcomes;
+        for v_each in
+            select o.*, m.n, v_keys[m.n] as key, coalesce(m.message -> 'payload', 'null') as payload
+            from jsonb_array_elements(in_messages) with ordinality m (message, n),
+                _queue_message(m.message, m.n, in_options, in_now) o
+            where v_entries[m.n] is null and o.on_duplicate <> 'ignore'
+                and (v_since is null or coalesce((
+                    select r.ended_at from queue_dedup r
+                    where r.p_kind = in_kind.p_kind and r.p_key = v_keys[m.n]) <= v_since, true))
+            order by v_keys[m.n] collate "C", m.n
+        loop
+            -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
+            perform from delayed_queue q where q.p_kind = in_kind.p_kind
+                and q.p_key = v_each.key for update skip locked;
+            if not found then
+                raise exception using errcode = 'PQ00A';
+            end if;
+            v_row.p_kind := in_kind.p_kind;
+            v_row.p_key := v_each.key;
+            v_row.payload := v_each.payload;
+            v_row.headers := v_each.headers;
+            v_row.scheduled_at := v_each.scheduled_at;
+            v_put := _queue_put_onto(v_row, v_each.on_duplicate, in_now);
+            v_outcomes[v_each.n] := v_put.outcome;
+            v_waits_for := v_waits_for || v_put.waits_for;
+            if v_put.outcome = 'replaced' then
+                v_onto := v_onto || v_put.entry;
+                v_logged[v_each.n] := case when v_each.on_duplicate <> 'push_back' then v_put.entry end;
+                v_events[v_each.n] := 'replaced';
+            end if;
+        end loop;
+    end if;
     if in_kind.filter_index then
         perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
@@ -145,6 +148,6 @@ in_changes: whether one of them has another
 on_duplicate than ignore. in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
-Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL there are _queue_push_plain, for messages with a key and a payload only, and
-_queue_push_each.$$;
+Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits
+for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages with a key and a payload only.$$;

@@ -3,13 +3,15 @@
 create or replace function _queue_put(in_row delayed_queue, in_on_duplicate text, in_since bigint, in_now bigint,
     out entry bigint, out scheduled_at bigint, out outcome text, out waits_for text[]) language plpgsql as $$
 declare
-    v_filter boolean; v_logs boolean;
+    v_asks boolean; v_filter boolean; v_logs boolean;
 begin
-    if in_since is not null and coalesce((
-        select d.ended_at from queue_dedup d where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since,
-            false) then
-        outcome := 'ignored';
-        return;
+    if in_since is not null then -- apart, since it costs nothing then where it isn't
+        if coalesce((
+            select d.ended_at from queue_dedup d
+            where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since, false) then
+            outcome := 'ignored';
+            return;
+        end if;
     end if;
     while outcome is null loop
         insert into delayed_queue as q (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -20,7 +22,9 @@ begin
             case when in_row.scheduled_at > in_now then in_row.scheduled_at end,
             in_row.route, in_row.member, in_row.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
-        returning q.entry, q.scheduled_at, 'created' into entry, scheduled_at, outcome;
+        returning q.entry, q.scheduled_at, 'created', (
+            select k.filter_index or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind)
+        into entry, scheduled_at, outcome, v_asks;
         if outcome is null and in_on_duplicate = 'ignore' then
             select q.scheduled_at into scheduled_at from delayed_queue q
             where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key;
@@ -41,7 +45,10 @@ begin
     if outcome not in ('created', 'replaced') then
         return;
     end if;
-    select k.filter_index, k.log_seconds > 0 into v_filter, v_logs from queue_kind k where k.p_kind = in_row.p_kind;
+    if v_asks or outcome = 'replaced' then
+        select k.filter_index, k.log_seconds > 0 into v_filter, v_logs from queue_kind k
+        where k.p_kind = in_row.p_kind;
+    end if;
     if v_filter then
         perform _queue_index(array[entry]);
     end if;

@@ -36,7 +36,8 @@ begin
     v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
         and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
     if v_ignores and not v_ordered and not v_quick then
-        return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, false, true) b;
+        return query select b.p_key, b.outcome
+            from _queue_push_batch(v_kind, in_messages, in_options, v_now, false, true) b;
         perform _queue_wake(in_kind, null);
         return;
     end if;

@@ -10,24 +10,29 @@ begin
         return;
     end if;
     perform _queue_log_open();
-    with m as materialized (
-        select e.entry, coalesce(e.event, 'pushed') as event, row_number() over (order by e.n) as n
+    if in_topic is null then
+        insert into queue_log (event, name, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+        select coalesce(e.event, 'pushed'), q.p_kind, q.p_kind, q.p_key, q.entry, q.payload, q.payload_bytes, q.headers,
+            in_now
         from unnest(in_entries, in_events) with ordinality e (entry, event, n),
-            lateral (select o.p_kind from delayed_queue o where o.entry = e.entry offset 0) q
+            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
+        join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
+        order by e.n;
+        return;
+    end if;
+    with m as materialized (
+        select q.*, coalesce(e.event, 'pushed') as event, row_number() over (order by e.n) as n
+        from unnest(in_entries, in_events) with ordinality e (entry, event, n),
+            lateral (select o.* from delayed_queue o where o.entry = e.entry offset 0) q
         join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0),
     f as (
         insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
-        select m.event, in_topic, in_topic, q.p_kind, q.p_key, q.entry, q.payload, q.payload_bytes, q.headers, in_now
-        from m, lateral (select o.* from delayed_queue o where o.entry = m.entry offset 0) q
-        where in_topic is not null and m.n = 1
+        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+        from m where m.n = 1
         returning position)
-    insert into queue_log (event, name, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers,
-        created_at)
-    select m.event, case when in_topic is null then q.p_kind end, in_topic, f.position, q.p_kind, q.p_key, q.entry,
-        q.payload, q.payload_bytes, q.headers, in_now
-    from m left join f on true,
-        lateral (select o.* from delayed_queue o where o.entry = m.entry offset 0) q
-    where in_topic is null or m.n > 1
+    insert into queue_log (event, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+    select m.event, in_topic, f.position, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+    from m cross join f where m.n > 1
     order by m.n;
 end $$;
 
