@@ -88,14 +88,12 @@ source messages/queue_peek.sql
 -- arrive
 source arrive/_queue_misfit.sql
 source arrive/_queue_check_fit.sql
-source arrive/_queue_schedule.sql
 source arrive/_queue_push_options.sql
 source arrive/_queue_message.sql
 source arrive/_queue_key.sql
 source arrive/_queue_put_onto.sql
 source arrive/_queue_put.sql
 source arrive/_queue_push.sql
-source arrive/_queue_lock_keys.sql
 source arrive/_queue_push_plain.sql
 source arrive/_queue_push_batch.sql
 source arrive/queue_push.sql
@@ -204,7 +202,6 @@ source limits/_queue_admit.sql
 source limits/_queue_admitted.sql
 
 -- groups
-source groups/_queue_route.sql
 source groups/_queue_group_check.sql
 source groups/_queue_group_note.sql
 source groups/_queue_groups_due.sql

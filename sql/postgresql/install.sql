@@ -82,7 +82,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- arrive
 \ir arrive/_queue_misfit.sql
 \ir arrive/_queue_check_fit.sql
-\ir arrive/_queue_schedule.sql
 \ir arrive/_queue_push_options.sql
 \ir arrive/_queue_message.sql
 \ir arrive/_queue_key.sql
@@ -187,7 +186,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir limits/_queue_admitted.sql
 
 -- groups
-\ir groups/_queue_route.sql
 \ir groups/_queue_group_check.sql
 \ir groups/_queue_group_note.sql
 \ir groups/_queue_groups_due.sql

@@ -877,34 +877,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fail, _queue_instant, _queue_number
-drop procedure if exists _queue_schedule;
---;
-create procedure _queue_schedule(in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_scheduled_at bigint)
-    comment 'The delivery time that the options ask for.
-in_options: delay_seconds (0 or more), or scheduled_at, see _queue_instant. in_now: the time of the call.
-Result: microseconds since 1970; in_now where neither is given.
-Errors: PQ002.'
-begin
-    declare v_delay decimal(30,6);
-    call _queue_number(in_options, 'delay_seconds', 0, 253402300799, v_delay);
-    if coalesce(json_type(json_extract(in_options, '$.scheduled_at')), 'NULL') = 'NULL' then
-        set out_scheduled_at = in_now + coalesce(v_delay, 0) * 1000000;
-        if out_scheduled_at > 253402300799999999 then -- the last microsecond of the year 9999
-            call _queue_fail('PQ002', 'delay_seconds', json_unquote(json_extract(in_options, '$.delay_seconds')),
-                'must end before the year 10000');
-        end if;
-    elseif v_delay is not null then
-        call _queue_fail('PQ002', 'scheduled_at', json_unquote(json_extract(in_options, '$.scheduled_at')),
-            'must not stand beside delay_seconds');
-    else
-        call _queue_instant(in_options, 'scheduled_at', out_scheduled_at);
-    end if;
-end;
---;
--- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_integer, _queue_route,
---     _queue_schedule, _queue_semaphores, _queue_text
+-- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_instant, _queue_integer,
+--     _queue_number, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 --;
 create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
@@ -918,6 +892,8 @@ Result: each option, or its default; but for group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.'
 begin
     declare v_value bigint;
+    declare v_delay decimal(30,6);
+    declare v_bad int default 0;
     declare v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     set out_scheduled_at = in_now, out_priority = 0, out_headers = null, out_attempts = 0, out_max_attempts = null,
         out_on_duplicate = 'ignore', out_route = null, out_order = null, out_semaphores = null;
@@ -926,7 +902,16 @@ begin
             concat('delay_seconds,scheduled_at,priority,headers,attempts,',
             'max_attempts,on_duplicate,route,group,order_key,semaphores'), 'options');
         if json_contains_path(in_options, 'one', '$.delay_seconds', '$.scheduled_at') then
-            call _queue_schedule(in_options, in_now, out_scheduled_at);
+            call _queue_number(in_options, 'delay_seconds', 0, 253402300799, v_delay);
+            call _queue_instant(in_options, 'scheduled_at', v_value);
+            set out_scheduled_at = coalesce(v_value, in_now + coalesce(v_delay, 0) * 1000000);
+            if v_value is not null and v_delay is not null then
+                call _queue_fail('PQ002', 'scheduled_at', json_unquote(json_extract(in_options, '$.scheduled_at')),
+                    'must not stand beside delay_seconds');
+            elseif out_scheduled_at > 253402300799999999 then -- the last microsecond of the year 9999
+                call _queue_fail('PQ002', 'delay_seconds', json_unquote(json_extract(in_options, '$.delay_seconds')),
+                    'must end before the year 10000');
+            end if;
         end if;
         if json_contains_path(in_options, 'one', '$.priority') then
             call _queue_integer(in_options, 'priority', -32768, 32767, v_value);
@@ -957,7 +942,17 @@ begin
                 call _queue_fail('PQ002', 'order_key', v_text, 'must have 1 to 200 characters');
             end if;
             set out_order = v_text;
-            call _queue_route(in_options, out_route);
+            set out_route = nullif(json_extract(in_options, '$.route'), 'null');
+            if json_type(out_route) = 'ARRAY' then
+                select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
+                where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
+            end if;
+            if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
+                call _queue_fail('PQ002', 'route', out_route,
+                    'must be an array of at most 32 kinds of 1 to 95 characters');
+            elseif json_length(out_route) = 0 then
+                set out_route = null;
+            end if;
             if out_route is not null then
                 call _queue_check_roles(out_route);
             end if;
@@ -1275,39 +1270,6 @@ push: begin
         v_semaphores, out_scheduled_at, out_outcome);
 end;
 --;
-drop procedure if exists _queue_lock_keys;
---;
-create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    out out_last bigint)
-    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order
-of their entries everywhere.
-in_kind, in_messages: those of queue_push_many. out_last: the last entry, 0 where none is there.
-Locks: those messages.
-differs: a part of PostgreSQL''s queue_push_many.'
-begin
-    declare v_entry, v_locked bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct q.entry from json_table(in_messages, '$[*]'
-            columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
-            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
-        order by q.entry;
-    set out_last = 0;
-    open c;
-    entries: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done then
-            leave entries;
-        end if;
-        select max(q.entry) into v_locked from delayed_queue q where q.entry = v_entry for update;
-        set out_last = v_entry;
-    end loop;
-    close c;
-end;
---;
 -- calls: _queue_epoch
 -- changes: delayed_queue
 drop procedure if exists _queue_push_plain;
@@ -1370,7 +1332,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_index, _queue_join_line, _queue_lock_keys,
+-- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_index, _queue_join_line, _queue_lock,
 --     _queue_log_entries, _queue_message, _queue_push_options, _queue_put
 drop procedure if exists _queue_push_batch;
 --;
@@ -1385,7 +1347,7 @@ NULL where none was.
 differs: one message after another, since a procedure hands over no rows.'
 begin
     declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_plain, v_deep, v_follows, v_filter, v_logs, v_done boolean default false;
+    declare v_plain, v_deep, v_changes, v_follows, v_filter, v_logs, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_route, v_default_route, v_semaphores,
         v_default_semaphores, v_list longtext character set utf8mb4;
@@ -1425,13 +1387,12 @@ begin
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index, k.log_seconds > 0
     into v_shape, v_since, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
-    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
+    set v_changes = v_default_on_duplicate <> 'ignore'
+            or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
+        v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
         out_outcomes = repeat('i', v_number),
         v_follows = json_contains_path(in_options, 'one', '$.group', '$.order_key')
             or json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key');
-    if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
-        call _queue_lock_keys(in_kind, in_messages, v_locked);
-    end if;
     call _queue_epoch(v_shift);
     open c;
     messages: loop
@@ -1457,12 +1418,18 @@ begin
         if v_shape is not null then
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
+        set v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
-            if v_entry > v_locked then
-                -- one that came after the lock above, perhaps of several: in the order of their entries too
-                call _queue_lock_keys(in_kind, in_messages, v_locked);
-            end if;
+        end if;
+        if v_changes and v_locked is null or v_entry > v_locked then
+            -- what is there, before any of it changes; then what came after that, perhaps several
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
+            from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
+                    and q.p_key = r.p_key;
+            call _queue_lock(coalesce(v_list, '[]'));
         end if;
         call _queue_put(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
             v_max_attempts, v_on_duplicate, v_since, v_route, null, null, v_order, v_semaphores, v_put_at, v_outcome);
@@ -5866,32 +5833,6 @@ begin
             - round(1000000000 * least(greatest(floor(in_rate), 1),
                 16) / in_rate * (in_tokens - coalesce(in_number, 0)))
         where b.p_kind = in_kind and b.part = in_part;
-    end if;
-end;
---;
--- calls: _queue_fail
-drop procedure if exists _queue_route;
---;
-create procedure _queue_route(in in_options longtext character set utf8mb4,
-    out out_route longtext character set utf8mb4)
-    comment 'The route of a push, checked.
-in_options: those of a push.
-Result: the kinds it goes to, an array; NULL: none.
-Errors: PQ002.
-differs: the result is out_route.'
-begin
-    declare v_bad int default 0;
-    set out_route = json_extract(in_options, '$.route');
-    if json_type(out_route) = 'NULL' then
-        set out_route = null;
-    elseif json_type(out_route) = 'ARRAY' then
-        select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
-        where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
-    end if;
-    if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
-        call _queue_fail('PQ002', 'route', out_route, 'must be an array of at most 32 kinds of 1 to 95 characters');
-    elseif json_length(out_route) = 0 then
-        set out_route = null;
     end if;
 end;
 --;

@@ -1,4 +1,4 @@
--- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_index, _queue_join_line, _queue_lock_keys,
+-- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_index, _queue_join_line, _queue_lock,
 --     _queue_log_entries, _queue_message, _queue_push_options, _queue_put
 drop procedure if exists _queue_push_batch;
 delimiter $$
@@ -13,7 +13,7 @@ NULL where none was.
 differs: one message after another, since a procedure hands over no rows.'
 begin
     declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_plain, v_deep, v_follows, v_filter, v_logs, v_done boolean default false;
+    declare v_plain, v_deep, v_changes, v_follows, v_filter, v_logs, v_done boolean default false;
     declare v_key, v_before text collate exact;
     declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_route, v_default_route, v_semaphores,
         v_default_semaphores, v_list longtext character set utf8mb4;
@@ -53,13 +53,12 @@ begin
     select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index, k.log_seconds > 0
     into v_shape, v_since, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
-    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
+    set v_changes = v_default_on_duplicate <> 'ignore'
+            or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
+        v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
         out_outcomes = repeat('i', v_number),
         v_follows = json_contains_path(in_options, 'one', '$.group', '$.order_key')
             or json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key');
-    if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
-        call _queue_lock_keys(in_kind, in_messages, v_locked);
-    end if;
     call _queue_epoch(v_shift);
     open c;
     messages: loop
@@ -85,12 +84,18 @@ begin
         if v_shape is not null then
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
+        set v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
-            if v_entry > v_locked then
-                -- one that came after the lock above, perhaps of several: in the order of their entries too
-                call _queue_lock_keys(in_kind, in_messages, v_locked);
-            end if;
+        end if;
+        if v_changes and v_locked is null or v_entry > v_locked then
+            -- what is there, before any of it changes; then what came after that, perhaps several
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
+            from json_table(in_messages, '$[*]' columns (p_key varchar(200) collate exact path '$.key')) r
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
+                    and q.p_key = r.p_key;
+            call _queue_lock(coalesce(v_list, '[]'));
         end if;
         call _queue_put(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
             v_max_attempts, v_on_duplicate, v_since, v_route, null, null, v_order, v_semaphores, v_put_at, v_outcome);
