@@ -1216,7 +1216,7 @@ begin
         call _queue_join_line(in_kind, out_entry, in_order);
     end if;
     if out_outcome = 'created' and in_group is not null and not v_many then
-        call _queue_enrol(json_array(json_array(in_group, out_entry + 0)));
+        call _queue_enrol(json_array(json_array(out_entry + 0, 'pushed', in_group)));
     end if;
     if v_logs and not v_many and out_outcome in ('created', 'replaced') then
         call _queue_log(out_entry, if(out_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
@@ -1285,7 +1285,7 @@ columns, the same for all.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
 else, which is left to _queue_push_batch.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
-differs: on PostgreSQL it is a part of queue_push_many.'
+differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
     declare v_entries longtext character set ascii;
     declare v_odd int;
@@ -1442,7 +1442,8 @@ begin
         from (
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_default_on_duplicate) <> 'push_back' then 'replaced' end as event,
-                coalesce(r.group_name, json_value(in_options, '$.group')) as group_name
+                if(substr(out_outcomes, r.place, 1) = 'c', coalesce(r.group_name, json_value(in_options, '$.group')),
+                    null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
@@ -1467,12 +1468,7 @@ begin
             call _queue_join_line(in_kind, v_entry, v_order);
         end loop;
         close l;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(j.group_name, j.entry + 0)) into v_message
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
-            event varchar(10) character set utf8mb4 path '$[1]', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
-        where j.event = 'pushed' and j.group_name is not null;
-        call _queue_enrol(v_message);
+        call _queue_enrol(v_list);
     end if;
     if v_list is not null and v_filter then
         call _queue_index(json_extract(v_list, '$[*][0]'));
@@ -5101,8 +5097,8 @@ create procedure _queue_line_up(in in_entry bigint)
 those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
 knows.
 in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
-Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the
-end of the call.'
+Locks: the message; the settings of a kind that had no such message before.
+differs: one message, which is noted for the end of the call.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_names longtext character set utf8mb4;
@@ -6071,7 +6067,8 @@ drop procedure if exists _queue_enrol;
 --;
 create procedure _queue_enrol(in in_list longtext character set utf8mb4)
     comment 'Makes messages members of groups.
-in_list: a JSON array of arrays: a group, and the entry of a message, just put in; NULL: none.
+in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, just put in, its event, and its group,
+or null for none.
 Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
 Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one
 that is finishing.
@@ -6082,10 +6079,9 @@ begin
     declare v_finished_at bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) j
-            order by j.name;
+        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+        where j.name is not null order by j.name;
     declare continue handler for not found set v_done = true;
-    set in_list = coalesce(in_list, '[]');
     open c;
     names: loop
         fetch c into v_name;
@@ -6105,12 +6101,15 @@ begin
     close c;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
-    from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', entry bigint path '$[1]')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_list, '$[*]' columns (entry bigint path '$[1]')) j
+    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    set q.member = q.entry;
+    where j.name is not null;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
+        name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    set q.member = q.entry
+    where j.name is not null;
 end;
 --;
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,

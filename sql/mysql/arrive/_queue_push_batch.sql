@@ -108,7 +108,8 @@ begin
         from (
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_default_on_duplicate) <> 'push_back' then 'replaced' end as event,
-                coalesce(r.group_name, json_value(in_options, '$.group')) as group_name
+                if(substr(out_outcomes, r.place, 1) = 'c', coalesce(r.group_name, json_value(in_options, '$.group')),
+                    null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) collate exact path '$.key', group_name varchar(100) collate exact path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
@@ -133,12 +134,7 @@ begin
             call _queue_join_line(in_kind, v_entry, v_order);
         end loop;
         close l;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(j.group_name, j.entry + 0)) into v_message
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
-            event varchar(10) character set utf8mb4 path '$[1]', group_name varchar(100) collate exact path '$[2]')) j
-        where j.event = 'pushed' and j.group_name is not null;
-        call _queue_enrol(v_message);
+        call _queue_enrol(v_list);
     end if;
     if v_list is not null and v_filter then
         call _queue_index(json_extract(v_list, '$[*][0]'));
