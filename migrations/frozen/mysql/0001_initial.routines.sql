@@ -1213,7 +1213,7 @@ begin
     if out_outcome = 'created' and in_semaphores is not null then
         call _queue_line_up(out_entry);
     elseif out_outcome = 'created' and in_order is not null and not v_many then
-        call _queue_join_line(in_kind, out_entry, in_order);
+        call _queue_join_line(json_array(json_array(out_entry + 0, 'pushed')));
     end if;
     if out_outcome = 'created' and in_group is not null and not v_many then
         call _queue_enrol(json_array(json_array(out_entry + 0, 'pushed', in_group)));
@@ -1371,15 +1371,6 @@ begin
             straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
                 message json path '$')) j limit 1000000000) m on m.place = r.place
         order by r.p_key, r.place;
-    declare l cursor for
-        select s.entry, s.order_key
-        from (
-            select q.entry, q.order_key
-            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
-                event varchar(10) character set utf8mb4 path '$[1]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where j.event = 'pushed' and q.order_key is not null limit 1000000000) s
-        order by s.order_key, s.entry;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
@@ -1454,20 +1445,7 @@ begin
             order by r.place limit 1000000000) s;
     end if;
     if v_list is not null and v_follows then
-        open l;
-        set v_done = false;
-        -- line by line, so that batches that overlap don't deadlock
-        waiters: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch l into v_entry, v_order;
-            end;
-            if v_done then
-                leave waiters;
-            end if;
-            call _queue_join_line(in_kind, v_entry, v_order);
-        end loop;
-        close l;
+        call _queue_join_line(v_list);
         call _queue_enrol(v_list);
     end if;
     if v_list is not null and v_filter then
@@ -4391,24 +4369,47 @@ end;
 -- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_join_line;
 --;
-create procedure _queue_join_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entry bigint,
-    in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the
-first of a line wait.
-in_kind, in_entry: the message, which has a place or a date. in_order: its order key.
-Locks: the line, until the transaction ends.
-differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
+create procedure _queue_join_line(in in_list longtext character set utf8mb4)
+    comment 'Messages that were just put in take their places in the lines of their order keys: at the end, where all but
+the first of a line wait; line by line, so that batches that overlap don''t deadlock.
+in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, which has its order key, or none, and a
+place or a date; and its event, pushed, or it stands in its line already.
+Locks: the lines, in their order, until the transaction ends.
+differs: one list in place of two arrays; PostgreSQL locks the first of each line by _queue_line.'
 begin
-    declare v_first bigint;
-    insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, in_entry)
-        on duplicate key update p_kind = in_kind;
-    -- the newest, which an old snapshot doesn't have
-    select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
-    if v_first <> in_entry then
-        insert into queue_order_waiting (p_kind, order_key, entry) values (in_kind, in_order, in_entry);
-        update delayed_queue q set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
-        where q.entry = in_entry;
-    end if;
+    declare v_entry, v_first bigint;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_done boolean default false;
+    declare c cursor for
+        select s.p_kind, s.order_key, s.entry
+        from (
+            select q.p_kind, q.order_key, q.entry
+            from json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
+                event varchar(10) character set utf8mb4 path '$[1]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where j.event = 'pushed' and q.order_key is not null limit 1000000000) s
+        order by s.p_kind, s.order_key, s.entry;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_kind, v_order, v_entry;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        insert into queue_order (p_kind, order_key, first) values (v_kind, v_order, v_entry)
+            on duplicate key update p_kind = v_kind;
+        -- the newest, which an old snapshot doesn't have
+        select o.first into v_first from queue_order o where o.p_kind = v_kind and o.order_key = v_order for update;
+        if v_first <> v_entry then
+            insert into queue_order_waiting (p_kind, order_key, entry) values (v_kind, v_order, v_entry);
+            update delayed_queue q set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
+            where q.entry = v_entry;
+        end if;
+    end loop;
+    close c;
 end;
 --;
 -- changes: delayed_queue, queue_order, queue_order_waiting

@@ -107,7 +107,7 @@ begin
     if out_outcome = 'created' and in_semaphores is not null then
         call _queue_line_up(out_entry);
     elseif out_outcome = 'created' and in_order is not null and not v_many then
-        call _queue_join_line(in_kind, out_entry, in_order);
+        call _queue_join_line(json_array(json_array(out_entry + 0, 'pushed')));
     end if;
     if out_outcome = 'created' and in_group is not null and not v_many then
         call _queue_enrol(json_array(json_array(out_entry + 0, 'pushed', in_group)));
