@@ -27,7 +27,7 @@ from tests.servers.databases_postgresql import Databases
 pytestmark = pytest.mark.large
 BATCH = 10
 HELD = 30
-SIZES = [1_000, 100_000] + [1_000_000] * LARGE
+SIZES = [1_000, 10_000, pytest.param(100_000, marks=pytest.mark.long)] + [1_000_000] * LARGE
 
 FILL = """
 insert into delayed_queue (p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,

@@ -119,6 +119,7 @@ def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
     assert "NOT REACHED" in markdown and "LEFT OUT" in markdown
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("side", "batch"), [(sides.Pyqueue, 1), (sides.Pyqueue, 100), (sides.Floor, 1)])
 def test_a_rate_counts_messages_and_fills_up_what_it_needs(
     run: Run, side: type[sides.Side], batch: int, monkeypatch: pytest.MonkeyPatch
