@@ -195,6 +195,8 @@ revoke all on function
     _queue_text(jsonb, text),
     _queue_terms(text, jsonb),
     _queue_ticks(),
+    _queue_effort(),
+    _queue_no_look_is_due(text, queue_cursor, bigint),
     _queue_upkeep(queue_kind, bigint, bigint),
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),

@@ -107,6 +107,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir deliver/queue_next.sql
 
 -- cursor
+\ir cursor/_queue_effort.sql
+\ir cursor/_queue_no_look_is_due.sql
 \ir cursor/_queue_held.sql
 \ir cursor/_queue_find_expired.sql
 \ir cursor/_queue_forget_cursors.sql

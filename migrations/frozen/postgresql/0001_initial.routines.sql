@@ -1453,8 +1453,8 @@ last_entry, the place that they give, where one priority is in use and all are o
 one range of the index, so a priority that comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
--- calls: _queue_cursor_name, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
---     _queue_shared_cursor, _queue_ticks
+-- calls: _queue_cursor_name, _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back,
+--     _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
 declare
@@ -1463,6 +1463,7 @@ declare
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
     v_from text := 'start';
     v_start bigint := _queue_ticks();
+    v_effort bigint := _queue_effort();
     v_found bigint;
     v_took bigint;
     v_low bigint;
@@ -1509,11 +1510,12 @@ begin
             return;
         end if;
         v_start := _queue_ticks();
+        v_effort := _queue_effort();
     end if;
     loop
         v_low := case v_from when 'start' then 0 when 'marks' then v_cursor.due_older else v_cursor.due end;
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
-            v_found := _queue_ticks();
+            v_found := _queue_effort();
             v_first := _queue_promote(in_kind, v_low, in_now, case when slow then in_now - 1000000 else 0 end, in_max);
             for i in 1 .. case when slow or v_from = 'start' then 0 else cardinality(v_cursor.ranks) end loop
                 if v_first <= v_cursor.places[i] then
@@ -1529,18 +1531,17 @@ begin
                     v_cursor.older_entries[i] := 0;
                 end if;
             end loop;
-            v_start := v_start + _queue_ticks() - v_found;
+            v_effort := v_effort + _queue_effort() - v_found;
         end if;
         select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
         from _queue_scan(in_kind, in_now, in_max, v_cursor, v_from, v_first) s;
-        v_took := _queue_ticks() - v_start;
+        v_took := _queue_effort() - v_effort;
         exit when tids is not null or v_from = 'start' or slow;
         v_from := 'start'; -- nothing there: look from the start, unless that is known to be slow
         v_start := _queue_ticks();
+        v_effort := _queue_effort();
     end loop;
-    if v_text is null and v_took < 20000 then
-        null; -- the first call of a session is slow for other reasons
-    elsif v_from = 'start' and (v_cursor.p_kind is not null or v_took > 20 + in_max)
+    if v_from = 'start' and (v_cursor.p_kind is not null or v_took > 10 + in_max)
         or v_start >= least(v_cursor.marks_at, v_cursor.turn_at) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_keep_cursor(in_kind, v_name, v_cursor, v_from, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_cursor.places[1] then -- the common case of the same
@@ -1562,14 +1563,14 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it,
 a scan from the start gets slow. So each session keeps a cursor, in a setting of its own, and scans from where it last
 found something. It looks again from the older marks, where the cursor was 2 to 4 s ago, every 0.4 to 0.8 s, so that
-what was committed late is found; and from the start after 200 times what that takes, 5 ms at the least, or up to 1 s
-later, since a session that calls seldom would do so in each call. Where a look from the start takes over 5 ms, expired
+what was committed late is found; and from the start after 200 times what that costs (_queue_effort), 5 ms at the least,
+or up to 1 s later, since a session that calls seldom would do so in each call. Where one costs over 5 ms, expired
 holds are found by the notes in queue_hold, what is further back is looked through in small steps, 2% of the time, and
 sessions share the looks from the marks by way of queue_cursor. While no session took 64 messages by slow scans, and
 where they are fast, none keeps a cursor, and the order is exact; with one a message that is pushed with a time in the
 past may come a second late.
-A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan of over 20
-ms. Its fields are the columns of queue_cursor.$$;
+A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan that cost
+over 20 ms. Its fields are the columns of queue_cursor.$$;
 --;
 -- calls: _queue_bury, _queue_end, _queue_misfit, _queue_settings
 create or replace function _queue_end_expired(in_tids tid[], in_now bigint) returns void language plpgsql as $$
@@ -1725,8 +1726,9 @@ differs: a procedure of MariaDB and MySQL can't hand rows to another one, so _qu
 hand over entries.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail,
---     _queue_number, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
+--     _queue_fail, _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_ticks, _queue_upkeep, _queue_use,
+--     _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -1737,19 +1739,16 @@ create or replace function queue_reserve(in_kind text, in_worker text default nu
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set jit = off as $$
 declare
-    v_now constant bigint := queue_now();
-    v_ticks constant bigint := _queue_ticks();
+    v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
     v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
     v_name constant text := _queue_cursor_name(in_kind);
-    v_cursor queue_cursor := nullif(current_setting(v_name, true), '')::queue_cursor;
+    v_text constant text := current_setting(v_name, true);
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);
-    v_kind queue_kind;
-    v_limited boolean;
-    v_admission record;
-    v_receipts text[] := '{}';
-    v_until bigint; v_entry bigint; v_place bigint;
-    v_where jsonb;
+    v_kind queue_kind; v_limited boolean; v_admission record;
+    v_receipts text[] := '{}'; v_where jsonb;
+    v_until bigint; v_entry bigint; v_place bigint; v_tid tid; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and char_length(v_worker) between 1 and 200
@@ -1787,44 +1786,48 @@ begin
         v_admission := _queue_admit(v_kind, v_left, v_now);
         v_left := v_admission.allowed;
     end if;
-    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
-        and v_cursor.turn_at <= v_ticks + 4000000
-        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-            and v_ticks < v_cursor.start_at +
-            (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
-        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does,
-        -- in one statement
+    if v_left = 1 and v_where is null and v_kind.payload_shape is null
+        and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
+        -- most calls: one message that nobody had; what _queue_take does, in one statement
+        v_effort := _queue_effort();
         update delayed_queue q
         set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
             secret = v_seed
-        where q.pending is null and q.semaphores is null
+        where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
-            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
-                    v_cursor.entries[1])
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now
+                and (v_quiet or l.reserved_at is null)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
+                    coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
-                    and d.due_at between v_cursor.due and v_now)
+                    and d.due_at between coalesce(v_cursor.due, 0) and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
+            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at, q.ctid
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place;
+            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place, v_tid;
         if found then
             if v_cursor.took > 5000 and v_until < v_now + greatest(v_kind.timeout_seconds, 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
-            if priority = -v_cursor.ranks[1] then
-                v_cursor.places[1] := v_place;
-                v_cursor.entries[1] := v_entry;
-            else
-                v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+            v_effort := _queue_effort() - v_effort;
+            if not v_quiet then
+                if priority = -v_cursor.ranks[1] then
+                    v_cursor.places[1] := v_place;
+                    v_cursor.entries[1] := v_entry;
+                else
+                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+                end if;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_effort > 11 then -- as in _queue_take
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
+                    v_now);
             end if;
-            perform set_config(v_name, v_cursor::text, false);
             if v_limited then
                 perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers,
                     array[receipt], v_now);
@@ -1884,8 +1887,8 @@ See _queue_take for the rest, and _queue_admit for what a kind with limits locks
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks,
---     _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1899,11 +1902,15 @@ declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
     v_name constant text := _queue_cursor_name(in_kind);
-    v_cursor queue_cursor := nullif(current_setting(v_name, true), '')::queue_cursor;
+    v_text constant text := current_setting(v_name, true);
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
+    v_quiet constant boolean := v_cursor.ranks is null;
     v_pushed integer;
     v_order text;
     v_entry bigint;
     v_place bigint;
+    v_tid tid;
+    v_effort bigint;
     v_left integer := coalesce(in_max_messages, 1);
     v_rows integer := 0;
     v_kind queue_kind;
@@ -1940,43 +1947,49 @@ begin
         v_admission := _queue_admit(v_kind, v_left, v_now);
         v_left := v_admission.allowed;
     end if;
-    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1
-        and v_kind.payload_shape is null
+    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
-        and v_cursor.turn_at <= v_ticks + 4000000 and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-        and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end)
-            then
+        and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
+        v_effort := _queue_effort();
         delete from delayed_queue q
-        where q.pending is null and q.semaphores is null
+        where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
-            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
-                    v_cursor.entries[1])
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now
+                and (v_quiet or l.reserved_at is null)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
+                    coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
-                    and d.due_at between v_cursor.due and v_now)
+                    and d.due_at between coalesce(v_cursor.due, 0) and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
-            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
+            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key, q.ctid
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
+            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order,
+            v_tid;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
                 perform _queue_advance(array[in_kind], array[v_order], v_now);
             end if;
-            if priority = -v_cursor.ranks[1] then
-                v_cursor.places[1] := v_place;
-                v_cursor.entries[1] := v_entry;
-            else
-                v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+            v_effort := _queue_effort() - v_effort;
+            if not v_quiet then
+                if priority = -v_cursor.ranks[1] then
+                    v_cursor.places[1] := v_place;
+                    v_cursor.entries[1] := v_entry;
+                else
+                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+                end if;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_effort > 11 then
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
+                    v_now);
             end if;
-            perform set_config(v_name, v_cursor::text, false);
             return next;
             return;
         end if;
@@ -2176,6 +2189,36 @@ the next kind of a route is drained. After each of them nothing is acked, and no
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.$$;
 --;
+-- calls: _queue_ticks
+create or replace function _queue_effort() returns bigint language sql volatile as $$
+    select case when current_setting('track_counts')::boolean then (
+        pg_stat_get_xact_tuples_returned('delayed_queue_ready'::regclass)
+        + pg_stat_get_xact_tuples_returned('delayed_queue_due'::regclass)) / 16
+        + (pg_stat_get_xact_blocks_fetched('delayed_queue_ready'::regclass)
+        + pg_stat_get_xact_blocks_fetched('delayed_queue_due'::regclass)) / 2 else _queue_ticks() end;
+$$;
+--;
+comment on function _queue_effort() is
+$$What the scans of this transaction have cost so far, in microseconds of an idle machine, by what they read of the two
+indexes that they walk: 1/16 for an entry, living or not, and 1/2 for a page. Only the difference of two calls means
+something. A busy machine changes nothing in it, as it would in a time; where the server counts nothing (track_counts),
+it is one.
+differs: MariaDB and MySQL count too much, or in too slow a place, so a scan is timed there.$$;
+--;
+create or replace function _queue_no_look_is_due(in_text text, in_cursor queue_cursor, in_ticks bigint) returns boolean
+    language sql volatile
+    return in_text is not null and (in_cursor.ranks is null or cardinality(in_cursor.ranks) = 1
+        and in_cursor.turn_at <= in_ticks + 4000000 and in_ticks < least(in_cursor.marks_at, in_cursor.turn_at)
+        and in_ticks < in_cursor.start_at + (case
+            when in_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end));
+--;
+comment on function _queue_no_look_is_due(text, queue_cursor, bigint) is
+$$Whether a message can be taken in one statement: from the start where the session keeps no cursor, or from the only
+place of its cursor, with no look from the marks or the start due.
+in_text: what the session keeps; NULL: it has not called yet. in_cursor: the same as a cursor. in_ticks: the real time.
+Result: true or false.
+differs: on MariaDB and MySQL a condition in _queue_reserve and _queue_take_onward.$$;
+--;
 create or replace function _queue_held(in_kind text, in_until bigint, in_line bigint[], in_now bigint) returns bigint[]
     language plpgsql as $$
 declare
@@ -2289,7 +2332,7 @@ $$The cursor that another session left for those that have none.
 in_kind: the kind. in_now: the time of the call.
 Result: the cursor; NULL where there is none, or it is of the future.$$;
 --;
--- calls: _queue_forget_cursors, _queue_promote, _queue_ticks
+-- calls: _queue_effort, _queue_forget_cursors, _queue_promote, _queue_ticks
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_cursor queue_cursor, out tids tid[], out expired bigint, out moved queue_cursor) language plpgsql as $$
 declare
@@ -2297,6 +2340,7 @@ declare
     v_high constant bigint := least(in_cursor.back_place,
         case when v_lane = 0 then in_cursor.due else in_cursor.places[v_lane] end);
     v_low constant bigint := greatest(v_high - in_cursor.back_span, 0);
+    v_effort constant bigint := _queue_effort();
     v_start constant bigint := _queue_ticks();
     v_took bigint;
     v_first bigint;
@@ -2313,7 +2357,7 @@ begin
                 and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
-    v_took := _queue_ticks() - v_start;
+    v_took := greatest(_queue_effort() - v_effort, 30); -- what any statement costs
     moved.back_span := case when v_took < 2000 then least(in_cursor.back_span * 2, 1000000000000000)
         when v_took > 10000 then greatest(in_cursor.back_span / 2, 1000) else in_cursor.back_span end;
     moved.start_at := v_start + 50 * v_took;
@@ -2342,23 +2386,21 @@ end $$;
 --;
 comment on function _queue_look_back(text, bigint, integer, queue_cursor) is
 $$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long
-as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
+as costs 2 to 10 ms (_queue_effort); the next step comes when it has been 2% of the time that passed.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
 Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
 as it is now.
 Locks: those messages; what others have locked is left out.
 differs: only here. InnoDB takes entries that died out of an index soon, so a look from the start costs less.$$;
 --;
--- calls: _queue_forget_cursors, _queue_ticks
+-- calls: _queue_forget_cursors
 -- changes: queue_cursor, queue_hold
 create or replace function _queue_keep_cursor(in_kind text, in_name text, in_cursor queue_cursor, in_from text,
     in_start bigint, in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_known constant boolean := in_cursor.ranks is not null;
     v_cursor queue_cursor := in_cursor;
-    v_took bigint := in_took;
     v_turns constant boolean := coalesce(v_known and in_start >= in_cursor.turn_at, false);
-    v_again bigint;
     v_lane integer := 1;
     v_rank bigint;
     v_last bigint;
@@ -2366,15 +2408,7 @@ declare
     v_id bigint;
 begin
     if in_from = 'start' then
-        if in_took >= (case when v_known then 5000 else 20000 end) and coalesce(in_cursor.took, 0) <= 5000 then
-            v_again := _queue_ticks();
-            perform count(*) from ( -- the machine may have stood still: once more
-                select from delayed_queue q
-                where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) r;
-            v_took := least(in_took, _queue_ticks() - v_again);
-        end if;
-        if v_took <= 20 + in_max then
+        if in_took <= 10 + in_max then
             perform set_config(in_name, '', false);
             perform _queue_forget_cursors(in_kind, 9223372036854775807::bigint);
             return;
@@ -2383,7 +2417,7 @@ begin
     if not v_known then
         v_cursor.p_kind := in_kind;
         v_cursor.slow_taken := coalesce(in_cursor.slow_taken, 0) + coalesce(cardinality(in_tids), 0);
-        if in_from = 'start' and v_cursor.slow_taken < 64 and v_took < 20000
+        if in_from = 'start' and v_cursor.slow_taken < 64 and in_took < 20000
             and not exists (select from queue_cursor c where c.p_kind = in_kind) then
             perform set_config(in_name, v_cursor::text, false);
             return;
@@ -2409,8 +2443,8 @@ begin
         v_cursor.older_entries := '{}';
     end if;
     if in_from = 'start' then
-        v_cursor.start_at := in_start + greatest(200 * v_took, 5000);
-        v_cursor.took := v_took;
+        v_cursor.start_at := in_start + greatest(200 * in_took, 5000);
+        v_cursor.took := in_took;
     elsif in_from = 'marks' then
         v_cursor.marks_at := in_start + least(greatest(400000, 30 * in_took), 800000);
     end if;
@@ -2480,9 +2514,8 @@ comment on function _queue_keep_cursor(text, text, queue_cursor, text, bigint, b
 $$Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast
 again.
 in_kind: the kind. in_name: the setting that holds the cursor. in_cursor: as it was. in_from: where the scan began, see
-_queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that
-was slow for the first time is measured again, without its locks. in_max: how many were asked for. in_tids: what it
-found. in_now: the time of the call.
+_queue_scan. in_start: when, in microseconds of the real clock. in_took: what it cost, see _queue_effort. in_max: how
+many were asked for. in_tids: what it found. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.$$;
 --;
 create or replace function _queue_is_heard(in_kind text) returns boolean language sql volatile
@@ -9492,6 +9525,8 @@ revoke all on function
     _queue_text(jsonb, text),
     _queue_terms(text, jsonb),
     _queue_ticks(),
+    _queue_effort(),
+    _queue_no_look_is_due(text, queue_cursor, bigint),
     _queue_upkeep(queue_kind, bigint, bigint),
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),
