@@ -4375,8 +4375,8 @@ end;
 drop procedure if exists _queue_join_line;
 --;
 create procedure _queue_join_line(in in_list longtext character set utf8mb4)
-    comment 'Messages that were just put in take their places in the lines of their order keys: at the end, where all but
-the first of a line wait; line by line, so that batches that overlap don''t deadlock.
+    comment 'Messages that were just put in take their places in the lines of their order keys: at the end, where all
+but the first of a line wait; line by line, so that batches that overlap don''t deadlock.
 in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, which has its order key, or none, and a
 place or a date; and its event, pushed, or it stands in its line already.
 Locks: the lines, in their order, until the transaction ends.
