@@ -1171,9 +1171,14 @@ begin
             in_route, in_member, in_order, in_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, because how many rows have changed depends on the client's flags
-        select count(*), max(k.filter_index), max(k.log_seconds > 0) into v_created, v_filter, v_logs
-        from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
-        where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
+        if v_many then
+            select count(*) into v_created from delayed_queue q
+            where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
+        else
+            select count(*), max(k.filter_index), max(k.log_seconds > 0) into v_created, v_filter, v_logs
+            from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
+            where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
+        end if;
         if v_created > 0 then
             set out_scheduled_at = in_scheduled_at, out_outcome = 'created';
             leave put;
