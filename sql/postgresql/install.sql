@@ -99,7 +99,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir deliver/_queue_promote.sql
 \ir deliver/_queue_scan.sql
 \ir deliver/_queue_take.sql
-\ir deliver/_queue_end_expired.sql
+\ir deliver/_queue_end_undeliverable.sql
 \ir deliver/_queue_deliver.sql
 \ir deliver/queue_reserve.sql
 \ir deliver/queue_pop.sql
@@ -130,12 +130,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir end/_queue_check_move.sql
 \ir end/_queue_check_dead_letter_kind.sql
 \ir end/_queue_end.sql
-\ir end/_queue_discard.sql
 \ir end/_queue_bury.sql
 \ir end/_queue_nack.sql
 \ir end/_queue_lock_moves.sql
 \ir end/_queue_move.sql
-\ir end/_queue_move_each.sql
 \ir end/_queue_move_many.sql
 \ir end/_queue_check_ack.sql
 \ir end/_queue_ack_each.sql
@@ -150,8 +148,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir end/queue_redrive.sql
 
 -- history
-\ir history/_queue_history_row.sql
-\ir history/_queue_remember.sql
 \ir history/_queue_is_remembered.sql
 \ir history/_queue_take_back.sql
 \ir history/queue_replay.sql
@@ -172,7 +168,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir turns/_queue_put_in_line.sql
 \ir turns/_queue_join_line_batch.sql
 \ir turns/_queue_advance.sql
-\ir turns/_queue_with_next.sql
 \ir turns/_queue_lock_lines.sql
 \ir turns/_queue_blocked.sql
 \ir turns/_queue_permits_ready.sql

@@ -68,7 +68,7 @@ begin
                     perform _queue_index(array(select q.entry from delayed_queue q
                         where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
                     perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
-                    perform _queue_end(v_dead.entry, 'moved', v_dead.source_kind, v_now);
+                    perform _queue_end(array[v_dead.entry], null::bytea[], 'moved', v_dead.source_kind, v_now);
                     went := went + 1;
                 else
                     stayed := stayed + 1;
