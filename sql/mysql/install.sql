@@ -283,7 +283,6 @@ source staging/_queue_drain_inbox.sql
 source staging/_queue_push_inbox_row.sql
 source staging/_queue_drain_inbox_row.sql
 source staging/_queue_stage_remove.sql
-source staging/_queue_stage_outdated.sql
 source staging/_queue_stage_prune.sql
 source staging/_queue_stage_put.sql
 source staging/_queue_stage_put_each.sql
@@ -308,7 +307,6 @@ source staging/queue_stream_forget.sql
 source workers/_queue_release_worker.sql
 source workers/_queue_server_run.sql
 source workers/_queue_reap.sql
-source workers/_queue_reap_by_the_way.sql
 source workers/queue_heartbeat.sql
 source workers/queue_reap.sql
 source workers/_queue_several_nodes.sql

@@ -252,7 +252,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 
 -- staging
 \ir staging/_queue_stage_remove.sql
-\ir staging/_queue_stage_outdated.sql
 \ir staging/_queue_stage_prune.sql
 \ir staging/_queue_stage_put.sql
 \ir staging/_queue_check_batch.sql
@@ -281,7 +280,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir workers/_queue_server_run.sql
 \ir workers/_queue_release_worker.sql
 \ir workers/_queue_reap.sql
-\ir workers/_queue_reap_by_the_way.sql
 \ir workers/queue_heartbeat.sql
 \ir workers/queue_reap.sql
 

@@ -1904,7 +1904,7 @@ letter.
 in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of
 the kind may have. in_now: the time of the call.
 out_ended: how many that were. out_expired: how many of them were expired holds.
-differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
+differs: PostgreSQL''s ends what is left once the deliverable ones are held.'
 begin
     declare v_entry bigint;
     declare v_pending, v_last, v_held, v_done boolean default false;
@@ -8912,27 +8912,6 @@ begin
 end;
 --;
 -- calls: _queue_stage_remove
-drop procedure if exists _queue_stage_outdated;
---;
-create procedure _queue_stage_outdated(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Removes what an earlier run of a query has staged: nobody can publish it any more.
-in_query: the query. in_run: the run that is there now. NULL of either: nothing is removed.
-Locks: the parts; what others have locked is left.'
-begin
-    declare v_part, v_rows bigint;
-    declare continue handler for not found begin end;
-    parts: loop
-        set v_part = null;
-        select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
-        where p.query = in_query and p.run <> in_run limit 1 for update skip locked;
-        if v_part is null then
-            leave parts;
-        end if;
-        call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
-    end loop;
-end;
---;
--- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 drop procedure if exists _queue_stage_prune;
 --;
@@ -9345,7 +9324,7 @@ begin
     close c;
 end;
 --;
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 drop procedure if exists queue_stage_begin;
@@ -9365,7 +9344,7 @@ Errors: PQ001 for job, PQ002 for options.
 Locks: the parts of earlier runs; what others have locked is left.
 Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.'
 begin
-    declare v_now, v_batch, v_part, v_pruned bigint;
+    declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
@@ -9378,7 +9357,18 @@ begin
         call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
         call _queue_text(in_options, 'run', v_run);
         call _queue_stage_prune(v_now, 1000, v_pruned);
-        call _queue_stage_outdated(v_query, v_run);
+        parts: loop -- nobody can publish them any more
+            set v_part = null;
+            begin
+                declare continue handler for not found begin end;
+                select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
+                where p.query = v_query and p.run <> v_run limit 1 for update skip locked;
+            end;
+            if v_part is null then
+                leave parts;
+            end if;
+            call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
+        end loop;
         set v_part = uuid_short() & 9223372036854775807;
         insert into queue_stage_part (part, job, query, batch, run, begun_at)
         values (v_part, in_job, v_query, v_batch, v_run, v_now);
@@ -10076,30 +10066,6 @@ begin
         end if;
         set v_last = v_next;
     end loop;
-end;
---;
--- calls: _queue_reap
-drop procedure if exists _queue_reap_by_the_way;
---;
-create procedure _queue_reap_by_the_way(in in_now bigint)
-    comment 'queue_reap from within queue_reserve and queue_pop, for at most 100 messages. A session that is new here
-doesn''t: whatever ended the one that its client had before may have ended those of workers that live. They have the
-timeout of their heartbeat to come back.
-in_now: the time of the call.
-Locks: as _queue_reap.'
-begin
-    declare v_late boolean;
-    declare v_reaped longtext character set utf8mb4;
-    if @pyqueue_reap <= in_now then
-        select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
-        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
-        if v_late then
-            call _queue_reap(in_now, 100, v_reaped);
-        end if;
-    else
-        set @pyqueue_reap = in_now;
-    end if;
 end;
 --;
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
@@ -10897,7 +10863,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap
 drop procedure if exists _queue_upkeep;
 --;
 create procedure _queue_upkeep(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
@@ -10908,11 +10874,24 @@ too.'
 begin
     declare v_folded, v_looked bigint;
     declare v_pruned bigint;
+    declare v_late boolean;
+    declare v_reaped longtext character set utf8mb4;
     if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
         call _queue_prune_terms(10 * in_max, v_pruned);
     end if;
     call _queue_groups_due(in_now, v_looked);
-    call _queue_reap_by_the_way(in_now);
+    -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
+    -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
+    if @pyqueue_reap <= in_now then
+        select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
+        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+        if v_late then
+            call _queue_reap(in_now, 100, v_reaped);
+        end if;
+    else
+        set @pyqueue_reap = in_now;
+    end if;
     if rand() < 0.01 then
         call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
         call _queue_prune_by_the_way(in_kind, in_now, 1000);

@@ -2866,50 +2866,54 @@ Errors: PQ001 for a name that can't be a kind, PQ004 for a circle.$$;
 create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
     in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
 declare
-    v_keeps constant boolean := in_outcome in ('acked', 'popped', 'moved', 'dead', 'removed');
     v_gone record;
     v_again delayed_queue;
 begin
-    with d as (
-        delete from delayed_queue q using unnest(in_entries, in_secrets) with ordinality r (entry, secret, place)
-        where q.entry between r.entry and r.entry and (in_secrets is null or q.secret = r.secret)
-        returning r.place, q.p_kind, q.p_key, q.entry, q.source_kind, q.reserved_at, q.order_key,
-            q.semaphores is not null as guarded, q.pending is not null as pending, case
-            when q.pending is not null or v_keeps and exists (
-                select from queue_kind k where k.p_kind = q.p_kind and k.history_seconds > 0) then q end as message),
-    c as (
-        insert into queue_count (p_kind, pushed, reserved, popped, acked, moved, dead)
-        select d.p_kind, count(*) - count(d.source_kind),
-            case when in_outcome in ('acked', 'moved', 'removed', 'dropped') then count(d.reserved_at) end,
-            case in_outcome when 'popped' then count(*) end, case in_outcome when 'acked' then count(*) end,
-            case in_outcome when 'moved' then count(*) end, case in_outcome when 'dead' then count(*) end
-        from d group by d.p_kind),
-    h as (
-        insert into queue_history
-        select d.p_kind, d.p_key, d.entry, in_outcome, in_to_kind, m.payload, m.payload_bytes, m.headers, m.priority,
-            m.scheduled_at_initially, m.created_at, case when in_outcome = 'popped' then in_now else m.reserved_at end,
-            in_now, m.attempts + (in_outcome = 'popped')::integer,
-            case when in_outcome <> 'popped' then m.reserved_by end, m.errors, null::jsonb
-        from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-            lateral (select (d.message).*) m
-        where v_keeps),
-    m as (
-        insert into queue_dedup (p_kind, p_key, ended_at)
-        select d.p_kind, d.p_key, in_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-        where in_outcome in ('acked', 'popped', 'moved')
-        order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-    select coalesce(array_agg(d.place), '{}') as places, array_agg(d.entry) filter (where d.guarded) as guarded,
-        array_agg(d.message)
-            filter (where d.pending and coalesce(in_outcome, '') not in ('removed', 'dropped')) as again,
+    select coalesce(array_agg(d.place), '{}') as places, array_agg(d.entry) as entries,
+        array_agg(d.entry) filter (where d.guarded) as guarded,
+        array_agg(d.message) filter (where d.pending) as again,
         array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders,
         array_agg(d.order_key) filter (where d.order_key is not null) as orders,
-        array_agg(d.p_kind order by d.entry) filter (where k.log_seconds > 0) as kinds,
-        array_agg(d.p_key order by d.entry) filter (where k.log_seconds > 0) as keys,
-        array_agg(d.entry order by d.entry) filter (where k.log_seconds > 0) as logged,
-        array_agg(distinct d.p_kind) filter (where k.max_reserved is not null and d.reserved_at is not null) as limited
+        array_agg(d.entry) filter (where k.history_seconds > 0) as kept,
+        array_agg(d.entry) filter (where k.dedup_seconds > 0) as remembered,
+        array_agg(d.entry) filter (where k.log_seconds > 0) as logged,
+        array_agg(d.p_kind) filter (where k.max_reserved is not null) as limited
     into v_gone
-    from d left join queue_kind k on k.p_kind = d.p_kind and v_keeps -- by its index queue_kind_keeps
+    from (
+        select r.place, q.p_kind, q.entry, q.order_key, q.semaphores is not null as guarded,
+            q.pending is not null as pending, case when q.pending is not null then q end as message
+        from unnest(in_entries, in_secrets) with ordinality r (entry, secret, place)
+        join delayed_queue q on q.entry between r.entry and r.entry and (in_secrets is null or q.secret = r.secret)
+        for update of q) d
+    left join queue_kind k on k.p_kind = d.p_kind and in_outcome <> 'dropped' -- by index queue_kind_keeps
         and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
+    if v_gone.kept is not null then
+        insert into queue_history
+        select q.p_kind, q.p_key, q.entry, in_outcome, in_to_kind, q.payload, q.payload_bytes, q.headers, q.priority,
+            q.scheduled_at_initially, q.created_at, case when in_outcome = 'popped' then in_now else q.reserved_at end,
+            in_now, q.attempts + (in_outcome = 'popped')::integer,
+            case when in_outcome <> 'popped' then q.reserved_by end, q.errors, null::jsonb
+        from delayed_queue q where q.entry = any (v_gone.kept);
+    end if;
+    if v_gone.remembered is not null and in_outcome in ('acked', 'popped', 'moved') then
+        insert into queue_dedup (p_kind, p_key, ended_at)
+        select q.p_kind, q.p_key, in_now from delayed_queue q where q.entry = any (v_gone.remembered)
+        order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
+    end if;
+    if v_gone.logged is not null then
+        perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
+            array_agg(q.entry order by q.entry), in_outcome, in_to_kind, in_now)
+        from delayed_queue q where q.entry = any (v_gone.logged);
+    end if;
+    with d as (
+        delete from delayed_queue q where q.entry = any (v_gone.entries)
+        returning q.p_kind, q.source_kind, q.reserved_at)
+    insert into queue_count (p_kind, pushed, reserved, popped, acked, moved, dead)
+    select d.p_kind, count(*) - count(d.source_kind),
+        case when in_outcome in ('acked', 'moved', 'removed', 'dropped') then count(d.reserved_at) end,
+        case in_outcome when 'popped' then count(*) end, case in_outcome when 'acked' then count(*) end,
+        case in_outcome when 'moved' then count(*) end, case in_outcome when 'dead' then count(*) end
+    from d group by d.p_kind;
     places := v_gone.places;
     guarded := v_gone.guarded;
     if v_gone.orders is not null then
@@ -2917,13 +2921,11 @@ begin
         from (select distinct u.p_kind, u.order_key
             from unnest(v_gone.of_orders, v_gone.orders) u (p_kind, order_key)) o;
     end if;
-    if v_gone.kinds is not null then
-        perform _queue_log_ended(v_gone.kinds, v_gone.keys, v_gone.logged, in_outcome, in_to_kind, in_now);
-    end if;
     if v_gone.limited is not null then
-        perform _queue_wake_limited(k.name) from unnest(v_gone.limited) k (name);
+        perform _queue_wake_limited(k.name) from (select distinct n.name from unnest(v_gone.limited) n (name)) k;
     end if;
     foreach v_again in array coalesce(v_gone.again, '{}') loop
+        exit when in_outcome in ('removed', 'dropped'); -- it goes, too
         if in_outcome is not null then
             v_again.member := null;
         end if;
@@ -2936,16 +2938,17 @@ $$The verb end: counts and removes what has ended, and does what hangs on it, in
 wants kept is kept (history, key, log); the next of its line is first; what was pushed onto it while it was held is put
 in, as a new entry with the same route before it, and the same semaphores; which is the same member of its group where
 it takes the place of this one, and stands at the end of the line of its order key.
-in_entries: the messages, locked already, or of one kind and in no line. in_secrets: of their receipts; a message that
-has another one stays; NULL: whatever they are. in_outcome: acked, popped, moved, dead, removed, of which what is
-pending goes too; dropped: the same with its kind, so that nothing is kept; NULL: it makes room for what is pending, and
-nothing is kept. in_to_kind: where it went, NULL: nowhere.
+in_entries: the messages; where they are of several kinds or stand in lines they are locked already. in_secrets: of
+their receipts; a message that has another one stays; NULL: whatever they are. in_outcome: acked, popped, moved, dead,
+removed, of which what is pending goes too; dropped: the same with its kind, so that nothing is kept; NULL: it makes
+room for what is pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
 Result: places: which of them ended, from 1; guarded: those of them that name semaphores, NULL: none.
 Its caller ends the members of groups, and at the end of the call has _queue_permits_settle free the semaphores. That
 they were held is counted here where they were acked, moved, removed or dropped; else by whoever ends the hold. What is
 plain ends in one statement in queue_ack, queue_ack_many, queue_pop and _queue_deliver.
-Locks: the next in the line of its order key; then the key of what is pending.
+Locks: the messages, in the order in which they are given; the next in their lines, in the order of their entries; then
+the keys of what is pending.
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
 --;
 -- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
@@ -3270,7 +3273,6 @@ Errors: PQ001, PQ002, PQ003.$$;
 create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
 declare
-    v_options constant jsonb := coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}';
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
     v_place bigint;
     v_look record;
@@ -3294,8 +3296,9 @@ begin
         select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
         from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
         left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret order by r.n);
-    return _queue_move_many(in_entries, in_secrets, v_kinds, array_fill(v_options, array[cardinality(in_entries)]),
-        in_now);
+    return _queue_move_many(in_entries, in_secrets, v_kinds, array_fill(
+        coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}',
+        array[cardinality(in_entries)]), in_now);
 end $$;
 --;
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
@@ -3307,7 +3310,8 @@ Result: the outcomes, in the order of the receipts: acked, moved, duplicate, los
 Locks: the messages and the next in the lines of their order keys, in the order of their entries, then as _queue_end;
 with options, on a route, in a group or with semaphores as _queue_move_many.$$;
 --;
--- calls: _queue_ack_each, _queue_check_ack, _queue_is_receipt, _queue_receipt, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -3315,8 +3319,7 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set jit = off as $$
 declare
-    v_kind text;
-    v_pushed integer;
+    v_done record;
     v_receipt record;
 begin
     if _queue_is_receipt(in_receipt) is not true then
@@ -3327,15 +3330,22 @@ begin
     receipt := in_receipt;
     delete from delayed_queue q
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
-        and q.route is null and q.member is null and q.semaphores is null and q.pending is null
-        and q.order_key is null and in_options is null and (
-        select k.p_kind from queue_kind k where k.p_kind = q.p_kind
-            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
-            or k.log_seconds > 0)) is null
-    returning q.p_kind, (q.source_kind is null)::integer into v_kind, v_pushed;
+        and q.route is null and q.member is null and q.semaphores is null and q.pending is null and in_options is null
+        and (
+            select k.p_kind from queue_kind k where k.p_kind = q.p_kind
+                and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0)) is null
+    returning q.p_kind, (q.source_kind is null)::integer as pushed, q.order_key, exists (
+        select from queue_kind k where k.p_kind = q.p_kind and k.max_reserved is not null) as limited
+    into v_done;
     if found then
         outcome := 'acked';
-        insert into queue_count (p_kind, pushed, acked, reserved) values (v_kind, v_pushed, 1, 1);
+        insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
+        if v_done.order_key is not null then
+            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], queue_now());
+        end if;
+        if v_done.limited then
+            perform _queue_wake_limited(v_done.p_kind);
+        end if;
     else
         v_receipt := _queue_receipt(in_receipt);
         outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
@@ -7269,21 +7279,6 @@ in_part: the part, locked. in_max: how many messages at the most.
 Result: how many messages.$$;
 --;
 -- calls: _queue_stage_remove
-create or replace function _queue_stage_outdated(in_query text, in_run text) returns void
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
-begin
-    perform _queue_stage_remove(p.part, 9223372036854775807)
-    from (
-        select o.part from queue_stage_part o where o.query = in_query and o.run <> in_run
-        order by o.part for update skip locked) p;
-end $$;
---;
-comment on function _queue_stage_outdated(text, text) is
-$$Removes what an earlier run of a query has staged: nobody can publish it any more.
-in_query: the query. in_run: the run that is there now. NULL of either: nothing is removed.
-Locks: the parts; what others have locked is left.$$;
---;
--- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -7772,12 +7767,12 @@ Result: how many were pushed.
 Locks: the rows, and as queue_push.
 differs: on MariaDB and MySQL _queue_drain_inbox takes in all that has landed.$$;
 --;
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
     language plpgsql
-    security definer set search_path from current as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;
@@ -7790,7 +7785,10 @@ begin
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
     v_run := _queue_text(in_options, 'run');
     perform _queue_stage_prune(v_now, 1000::bigint);
-    perform _queue_stage_outdated(v_query, v_run);
+    perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
+    from (
+        select p.part from queue_stage_part p where p.query = v_query and p.run <> v_run
+        order by p.part for update skip locked) o;
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;
 end $$;
@@ -8358,29 +8356,6 @@ heartbeat is of another run of it, another node's included, is judged by its hea
 timeout; once, until it beats again.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
---;
--- calls: _queue_is_alive, _queue_reap, _queue_setting
-create or replace function _queue_reap_by_the_way(in_now bigint) returns void language plpgsql as $$
-declare
-    v_name constant text := _queue_setting('reap');
-    v_since constant bigint := nullif(current_setting(v_name, true), '')::bigint;
-begin
-    if v_since <= in_now then
-        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
-            where not _queue_is_alive(w.session_lock, w.session_id,
-                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
-            perform _queue_reap(in_now);
-        end if;
-    else
-        perform set_config(v_name, in_now::text, false);
-    end if;
-end $$;
---;
-comment on function _queue_reap_by_the_way(bigint) is
-$$queue_reap from within queue_reserve and queue_pop. A session that is new here doesn't: whatever ended the one that
-its client had before may have ended those of workers that live. They have the timeout of their heartbeat to come back.
-in_now: the time of the call.
-Locks: as _queue_reap.$$;
 --;
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
 --     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
@@ -9104,15 +9079,29 @@ Result: what was wrong, in words; empty: nothing.
 Locks: those of _queue_mend_sequence.
 differs: only here. See _queue_epoch.$$;
 --;
--- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_prune_by_the_way, _queue_prune_terms,
+--     _queue_reap, _queue_setting
 create or replace function _queue_upkeep(in_kind queue_kind, in_now bigint,
     in_max bigint) returns void language plpgsql as $$
+declare
+    v_name constant text := _queue_setting('reap');
+    v_since constant bigint := nullif(current_setting(v_name, true), '')::bigint;
 begin
     perform _queue_groups_due(in_now);
     if in_kind.filter_index then
         perform _queue_prune_terms(10 * in_max);
     end if;
-    perform _queue_reap_by_the_way(in_now);
+    -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
+    -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
+    if v_since <= in_now then
+        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
+            where not _queue_is_alive(w.session_lock, w.session_id,
+                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
+            perform _queue_reap(in_now);
+        end if;
+    else
+        perform set_config(v_name, in_now::text, false);
+    end if;
     if random() < 0.01 then
         perform _queue_fold_counts(10000::bigint); -- nobody may ever call queue_prune
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000::bigint);
@@ -9625,7 +9614,6 @@ revoke all on function
     _queue_ready(text, bigint),
     _queue_ready_onward(text, bigint, queue_cursor),
     _queue_reap(bigint),
-    _queue_reap_by_the_way(bigint),
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint),
@@ -9650,7 +9638,6 @@ revoke all on function
     _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_slots(text, integer, integer, integer, bigint),
     _queue_slots_free(text, integer[], bigint),
-    _queue_stage_outdated(text, text),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),

@@ -2,7 +2,6 @@
 create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
 declare
-    v_options constant jsonb := coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}';
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
     v_place bigint;
     v_look record;
@@ -26,8 +25,9 @@ begin
         select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
         from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
         left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret order by r.n);
-    return _queue_move_many(in_entries, in_secrets, v_kinds, array_fill(v_options, array[cardinality(in_entries)]),
-        in_now);
+    return _queue_move_many(in_entries, in_secrets, v_kinds, array_fill(
+        coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}',
+        array[cardinality(in_entries)]), in_now);
 end $$;
 
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
