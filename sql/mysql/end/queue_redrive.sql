@@ -1,5 +1,4 @@
--- calls: _queue_carry_route, _queue_carry_semaphores, _queue_check_count, _queue_check_kind, _queue_check_roles,
---     _queue_end, _queue_index, _queue_join_line, _queue_log_put, _queue_put, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_put, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_redrive;
 delimiter $$
@@ -15,7 +14,7 @@ Result: went: how many; stayed: how many whose key is taken where they came from
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.'
 begin
-    declare v_now, v_entry, v_initially, v_at, v_member bigint;
+    declare v_now, v_entry, v_created, v_initially, v_at, v_member bigint;
     declare v_kind varchar(100) collate exact;
     declare v_key, v_order varchar(200) collate exact;
     declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
@@ -55,26 +54,17 @@ begin
                 v_order, v_semaphores
             from delayed_queue q where q.entry = v_entry for update;
             set v_outcome = 'ignored';
+            set v_created = null;
             if not exists (select 1 from queue_kind k where k.p_kind = v_kind and k.draining) then
-                call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0, null,
-                    'ignore', v_at, v_outcome);
+                call _queue_put(v_created, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0,
+                    null, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
             end if;
             if v_outcome <> 'created' then
                 set v_stayed = v_stayed + 1;
                 iterate letters;
             end if;
-            call _queue_index(null, v_kind, v_key);
             update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
-            where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
-            if v_route is not null or v_member is not null then
-                call _queue_carry_route(v_kind, v_key, v_route, v_member);
-            end if;
-            if v_order is not null then
-                call _queue_join_line(v_kind, v_key, v_order);
-            elseif v_semaphores is not null then
-                call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
-            end if;
-            call _queue_log_put(v_kind, v_key, v_outcome, null, v_now);
+            where q.entry = v_created and v_errors is not null;
             call _queue_end(v_entry, 'moved', v_kind, v_now);
             set v_went = v_went + 1;
         end loop;

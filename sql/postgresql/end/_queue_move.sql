@@ -1,5 +1,5 @@
--- calls: _queue_carry_route, _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_index,
---     _queue_join_line, _queue_lock_moves, _queue_log_put, _queue_members_end, _queue_permits_settle, _queue_put
+-- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_join_line, _queue_lock_moves,
+--     _queue_members_end, _queue_permits_settle, _queue_put
 -- changes: queue_history
 create or replace function _queue_move(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
@@ -9,14 +9,10 @@ declare
     v_place bigint;
     v_row delayed_queue;
     v_to_kind text;
-    v_key text;
     v_options jsonb;
     v_shape jsonb;
     v_draining boolean;
-    v_filter boolean;
-    v_logs boolean;
     v_put record;
-    v_entry bigint;
     v_members bigint[];
     v_names text[];
     v_created bigint[];
@@ -42,13 +38,11 @@ begin
             v_members := case when v_row.member is null then v_members else v_members || v_row.member end;
             continue;
         end if;
-        v_key := coalesce(v_options ->> 'key', v_row.p_key);
         if v_options ? 'payload' then
             v_row.payload := v_options -> 'payload';
             v_row.payload_bytes := null;
         end if;
-        select k.payload_shape, k.draining and v_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0
-        into v_shape, v_draining, v_filter, v_logs
+        select k.payload_shape, k.draining and v_to_kind <> v_row.p_kind into v_shape, v_draining
         from queue_kind k where k.p_kind = v_to_kind;
         if v_draining then
             perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), v_to_kind,
@@ -56,31 +50,26 @@ begin
         elsif v_shape is not null then
             perform _queue_check_fit(v_shape, v_row.payload, format('payload of "%s"', left(v_row.p_key, 40)));
         end if;
-        v_put := _queue_put(v_to_kind, v_key, v_row.payload, v_row.payload_bytes,
-            case when v_options ? 'headers' then _queue_check_headers(v_options -> 'headers', 'headers')
-            else v_row.headers end, coalesce((v_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
-            in_now + (coalesce((v_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null::integer,
-            coalesce(v_options ->> 'on_duplicate', 'ignore'));
-        v_outcomes[v_place] := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
-        if v_filter and v_put.outcome in ('created', 'replaced') then
-            perform _queue_index(array(select q.entry from delayed_queue q
-                where q.p_kind = v_to_kind and q.p_key = v_key));
+        v_row.p_kind := v_to_kind;
+        v_row.p_key := coalesce(v_options ->> 'key', v_row.p_key);
+        if v_options ? 'headers' then
+            v_row.headers := _queue_check_headers(v_options -> 'headers', 'headers');
         end if;
+        v_row.priority := coalesce((v_options ->> 'priority')::numeric::smallint, v_row.priority);
+        v_row.scheduled_at := in_now + (coalesce((v_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint;
+        v_row.attempts := 0;
+        v_row.max_attempts := null;
         if (v_options ->> 'next')::boolean then
             v_row.route := nullif(v_row.route - 0, '[]');
         end if;
-        if num_nonnulls(v_row.route, v_row.member, v_row.order_key, v_row.semaphores) > 0
-            and v_put.outcome = 'created' then
-            v_entry := _queue_carry_route(v_row, v_to_kind, v_key);
-            if v_row.order_key is not null then
-                v_created := v_created || v_entry;
-                v_orders := v_orders || v_row.order_key;
-            end if;
-        elsif v_row.member is not null then
-            perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now);
-        end if;
-        if v_logs then
-            perform _queue_log_put(v_to_kind, v_key, v_put.outcome, v_options ->> 'on_duplicate', in_now);
+        v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
+        v_outcomes[v_place] := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
+        if v_put.outcome <> 'created' then
+            perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)
+                where v_row.member is not null;
+        elsif v_row.order_key is not null then
+            v_created := v_created || v_put.entry;
+            v_orders := v_orders || v_row.order_key;
         end if;
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;
