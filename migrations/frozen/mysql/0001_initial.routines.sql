@@ -1213,10 +1213,10 @@ begin
     if out_outcome = 'created' and in_semaphores is not null then
         call _queue_line_up(out_entry);
     elseif out_outcome = 'created' and in_order is not null and not v_many then
-        call _queue_join_line(in_kind, out_entry, in_order);
+        call _queue_join_line(json_array(json_array(out_entry + 0, 'pushed')));
     end if;
     if out_outcome = 'created' and in_group is not null and not v_many then
-        call _queue_enrol(json_array(json_array(in_group, out_entry + 0)));
+        call _queue_enrol(json_array(json_array(out_entry + 0, 'pushed', in_group)));
     end if;
     if v_logs and not v_many and out_outcome in ('created', 'replaced') then
         call _queue_log(out_entry, if(out_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
@@ -1285,7 +1285,7 @@ columns, the same for all.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
 else, which is left to _queue_push_batch.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
-differs: on PostgreSQL it is a part of queue_push_many.'
+differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
     declare v_entries longtext character set ascii;
     declare v_odd int;
@@ -1371,15 +1371,6 @@ begin
             straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
                 message json path '$')) j limit 1000000000) m on m.place = r.place
         order by r.p_key, r.place;
-    declare l cursor for
-        select s.entry, s.order_key
-        from (
-            select q.entry, q.order_key
-            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
-                event varchar(10) character set utf8mb4 path '$[1]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where j.event = 'pushed' and q.order_key is not null limit 1000000000) s
-        order by s.order_key, s.entry;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
@@ -1442,7 +1433,8 @@ begin
         from (
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_default_on_duplicate) <> 'push_back' then 'replaced' end as event,
-                coalesce(r.group_name, json_value(in_options, '$.group')) as group_name
+                if(substr(out_outcomes, r.place, 1) = 'c', coalesce(r.group_name, json_value(in_options, '$.group')),
+                    null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
@@ -1453,26 +1445,8 @@ begin
             order by r.place limit 1000000000) s;
     end if;
     if v_list is not null and v_follows then
-        open l;
-        set v_done = false;
-        -- line by line, so that batches that overlap don't deadlock
-        waiters: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch l into v_entry, v_order;
-            end;
-            if v_done then
-                leave waiters;
-            end if;
-            call _queue_join_line(in_kind, v_entry, v_order);
-        end loop;
-        close l;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(j.group_name, j.entry + 0)) into v_message
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
-            event varchar(10) character set utf8mb4 path '$[1]', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
-        where j.event = 'pushed' and j.group_name is not null;
-        call _queue_enrol(v_message);
+        call _queue_join_line(v_list);
+        call _queue_enrol(v_list);
     end if;
     if v_list is not null and v_filter then
         call _queue_index(json_extract(v_list, '$[*][0]'));
@@ -4340,24 +4314,47 @@ end;
 -- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_join_line;
 --;
-create procedure _queue_join_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entry bigint,
-    in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the
-first of a line wait.
-in_kind, in_entry: the message, which has a place or a date. in_order: its order key.
-Locks: the line, until the transaction ends.
-differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
+create procedure _queue_join_line(in in_list longtext character set utf8mb4)
+    comment 'Messages that were just put in take their places in the lines of their order keys: at the end, where all
+but the first of a line wait; line by line, so that batches that overlap don''t deadlock.
+in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, which has its order key, or none, and a
+place or a date; and its event, pushed, or it stands in its line already.
+Locks: the lines, in their order, until the transaction ends.
+differs: one list in place of two arrays; PostgreSQL locks the first of each line by _queue_line.'
 begin
-    declare v_first bigint;
-    insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, in_entry)
-        on duplicate key update p_kind = in_kind;
-    -- the newest, which an old snapshot doesn't have
-    select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
-    if v_first <> in_entry then
-        insert into queue_order_waiting (p_kind, order_key, entry) values (in_kind, in_order, in_entry);
-        update delayed_queue q set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
-        where q.entry = in_entry;
-    end if;
+    declare v_entry, v_first bigint;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_done boolean default false;
+    declare c cursor for
+        select s.p_kind, s.order_key, s.entry
+        from (
+            select q.p_kind, q.order_key, q.entry
+            from json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
+                event varchar(10) character set utf8mb4 path '$[1]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where j.event = 'pushed' and q.order_key is not null limit 1000000000) s
+        order by s.p_kind, s.order_key, s.entry;
+    open c;
+    messages: loop
+        begin
+            declare continue handler for not found set v_done = true;
+            fetch c into v_kind, v_order, v_entry;
+        end;
+        if v_done then
+            leave messages;
+        end if;
+        insert into queue_order (p_kind, order_key, first) values (v_kind, v_order, v_entry)
+            on duplicate key update p_kind = v_kind;
+        -- the newest, which an old snapshot doesn't have
+        select o.first into v_first from queue_order o where o.p_kind = v_kind and o.order_key = v_order for update;
+        if v_first <> v_entry then
+            insert into queue_order_waiting (p_kind, order_key, entry) values (v_kind, v_order, v_entry);
+            update delayed_queue q set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
+            where q.entry = v_entry;
+        end if;
+    end loop;
+    close c;
 end;
 --;
 -- changes: delayed_queue, queue_order, queue_order_waiting
@@ -5046,8 +5043,8 @@ create procedure _queue_line_up(in in_entry bigint)
 those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
 knows.
 in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
-Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the
-end of the call.'
+Locks: the message; the settings of a kind that had no such message before.
+differs: one message, which is noted for the end of the call.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_names longtext character set utf8mb4;
@@ -6016,7 +6013,8 @@ drop procedure if exists _queue_enrol;
 --;
 create procedure _queue_enrol(in in_list longtext character set utf8mb4)
     comment 'Makes messages members of groups.
-in_list: a JSON array of arrays: a group, and the entry of a message, just put in; NULL: none.
+in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, just put in, its event, and its group,
+or null for none.
 Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
 Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one
 that is finishing.
@@ -6027,10 +6025,9 @@ begin
     declare v_finished_at bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) j
-            order by j.name;
+        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+        where j.name is not null order by j.name;
     declare continue handler for not found set v_done = true;
-    set in_list = coalesce(in_list, '[]');
     open c;
     names: loop
         fetch c into v_name;
@@ -6050,12 +6047,15 @@ begin
     close c;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
-    from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', entry bigint path '$[1]')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_list, '$[*]' columns (entry bigint path '$[1]')) j
+    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    set q.member = q.entry;
+    where j.name is not null;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
+        name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    set q.member = q.entry
+    where j.name is not null;
 end;
 --;
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,

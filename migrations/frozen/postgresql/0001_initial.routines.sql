@@ -1044,14 +1044,9 @@ declare
         in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
-    v_keys text[];
-    v_entries bigint[];
-    v_late bigint[] := '{}';
-    v_each record;
-    v_row delayed_queue;
-    v_put record;
-    v_onto bigint[] := '{}'; v_logged bigint[];
-    v_outcomes text[]; v_events text[];
+    v_keys text[]; v_entries bigint[]; v_late bigint[] := '{}';
+    v_each record; v_row delayed_queue; v_put record;
+    v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[];
     v_waits_for text[];
 begin
     if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
@@ -1123,7 +1118,6 @@ begin
     v_logged := v_entries;
     if in_changes then
         v_outcomes := array_fill(null::text, array[jsonb_array_length(in_messages)]);
-        v_events := v_outcomes;
         for v_each in
             select o.*, m.n, v_keys[m.n] as key, coalesce(m.message -> 'payload', 'null') as payload
             from jsonb_array_elements(in_messages) with ordinality m (message, n),
@@ -1140,18 +1134,14 @@ begin
             if not found then
                 raise exception using errcode = 'PQ00A';
             end if;
-            v_row.p_kind := in_kind.p_kind;
-            v_row.p_key := v_each.key;
-            v_row.payload := v_each.payload;
-            v_row.headers := v_each.headers;
-            v_row.scheduled_at := v_each.scheduled_at;
+            select in_kind.p_kind, v_each.key, v_each.payload, v_each.headers, v_each.scheduled_at
+            into v_row.p_kind, v_row.p_key, v_row.payload, v_row.headers, v_row.scheduled_at;
             v_put := _queue_put_onto(v_row, v_each.on_duplicate, in_now);
             v_outcomes[v_each.n] := v_put.outcome;
             v_waits_for := v_waits_for || v_put.waits_for;
             if v_put.outcome = 'replaced' then
                 v_onto := v_onto || v_put.entry;
                 v_logged[v_each.n] := case when v_each.on_duplicate <> 'push_back' then v_put.entry end;
-                v_events[v_each.n] := 'replaced';
             end if;
         end loop;
     end if;
@@ -1168,7 +1158,7 @@ begin
         perform _queue_permits_settle(v_onto, v_waits_for || _queue_line_up(v_entries), true, in_now);
     end if;
     if in_kind.log_seconds > 0 then
-        perform _queue_log(v_logged, v_events, null::text, in_now);
+        perform _queue_log(v_logged, v_outcomes, null::text, in_now);
     end if;
     return query
         select r.p_key, coalesce(r.outcome, case when r.entry is null or r.entry = any (v_late) then 'ignored'
@@ -3834,7 +3824,7 @@ message before can see only then that there was one.
 in_entries: what was put in. in_now: the time of the call.
 Result: the entries taken back.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
-differs: on MariaDB and MySQL _queue_is_remembered reads with a lock, so nothing has to be taken back.$$;
+differs: on MariaDB and MySQL _queue_put reads the memory again, with a lock, and takes back what it has just put in.$$;
 --;
 -- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_fail, _queue_index, _queue_instant,
 --     _queue_integer, _queue_log, _queue_text, _queue_wake, queue_now

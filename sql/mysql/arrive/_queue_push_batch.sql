@@ -37,15 +37,6 @@ begin
             straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
                 message json path '$')) j limit 1000000000) m on m.place = r.place
         order by r.p_key, r.place;
-    declare l cursor for
-        select s.entry, s.order_key
-        from (
-            select q.entry, q.order_key
-            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
-                event varchar(10) character set utf8mb4 path '$[1]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where j.event = 'pushed' and q.order_key is not null limit 1000000000) s
-        order by s.order_key, s.entry;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
@@ -108,7 +99,8 @@ begin
         from (
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_default_on_duplicate) <> 'push_back' then 'replaced' end as event,
-                coalesce(r.group_name, json_value(in_options, '$.group')) as group_name
+                if(substr(out_outcomes, r.place, 1) = 'c', coalesce(r.group_name, json_value(in_options, '$.group')),
+                    null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) collate exact path '$.key', group_name varchar(100) collate exact path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
@@ -119,26 +111,8 @@ begin
             order by r.place limit 1000000000) s;
     end if;
     if v_list is not null and v_follows then
-        open l;
-        set v_done = false;
-        -- line by line, so that batches that overlap don't deadlock
-        waiters: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch l into v_entry, v_order;
-            end;
-            if v_done then
-                leave waiters;
-            end if;
-            call _queue_join_line(in_kind, v_entry, v_order);
-        end loop;
-        close l;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(j.group_name, j.entry + 0)) into v_message
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
-            event varchar(10) character set utf8mb4 path '$[1]', group_name varchar(100) collate exact path '$[2]')) j
-        where j.event = 'pushed' and j.group_name is not null;
-        call _queue_enrol(v_message);
+        call _queue_join_line(v_list);
+        call _queue_enrol(v_list);
     end if;
     if v_list is not null and v_filter then
         call _queue_index(json_extract(v_list, '$[*][0]'));

@@ -13,7 +13,7 @@ columns, the same for all.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
 else, which is left to _queue_push_batch.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
-differs: on PostgreSQL it is a part of queue_push_many.'
+differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
     declare v_entries longtext character set ascii;
     declare v_odd int;

@@ -107,10 +107,10 @@ begin
     if out_outcome = 'created' and in_semaphores is not null then
         call _queue_line_up(out_entry);
     elseif out_outcome = 'created' and in_order is not null and not v_many then
-        call _queue_join_line(in_kind, out_entry, in_order);
+        call _queue_join_line(json_array(json_array(out_entry + 0, 'pushed')));
     end if;
     if out_outcome = 'created' and in_group is not null and not v_many then
-        call _queue_enrol(json_array(json_array(in_group, out_entry + 0)));
+        call _queue_enrol(json_array(json_array(out_entry + 0, 'pushed', in_group)));
     end if;
     if v_logs and not v_many and out_outcome in ('created', 'replaced') then
         call _queue_log(out_entry, if(out_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);

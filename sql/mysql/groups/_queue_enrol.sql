@@ -4,7 +4,8 @@ drop procedure if exists _queue_enrol;
 delimiter $$
 create procedure _queue_enrol(in in_list longtext character set utf8mb4)
     comment 'Makes messages members of groups.
-in_list: a JSON array of arrays: a group, and the entry of a message, just put in; NULL: none.
+in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, just put in, its event, and its group,
+or null for none.
 Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
 Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one
 that is finishing.
@@ -15,10 +16,9 @@ begin
     declare v_finished_at bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[0]')) j
-            order by j.name;
+        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[2]')) j
+        where j.name is not null order by j.name;
     declare continue handler for not found set v_done = true;
-    set in_list = coalesce(in_list, '[]');
     open c;
     names: loop
         fetch c into v_name;
@@ -38,11 +38,14 @@ begin
     close c;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
-    from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[0]', entry bigint path '$[1]')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_list, '$[*]' columns (entry bigint path '$[1]')) j
+    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) collate exact path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    set q.member = q.entry;
+    where j.name is not null;
+    /*M!100600 set statement sql_safe_updates = 0 for */
+    update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
+        name varchar(100) collate exact path '$[2]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    set q.member = q.entry
+    where j.name is not null;
 end $$
 delimiter ;

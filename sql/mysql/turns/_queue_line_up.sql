@@ -7,8 +7,8 @@ create procedure _queue_line_up(in in_entry bigint)
 those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
 knows.
 in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
-Locks: the message; the settings of a kind that had no such message before.differs: one message, which is noted for the
-end of the call.'
+Locks: the message; the settings of a kind that had no such message before.
+differs: one message, which is noted for the end of the call.'
 begin
     declare v_kind varchar(100) collate exact;
     declare v_names longtext character set utf8mb4;

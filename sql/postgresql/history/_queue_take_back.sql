@@ -32,4 +32,4 @@ message before can see only then that there was one.
 in_entries: what was put in. in_now: the time of the call.
 Result: the entries taken back.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
-differs: on MariaDB and MySQL _queue_is_remembered reads with a lock, so nothing has to be taken back.$$;
+differs: on MariaDB and MySQL _queue_put reads the memory again, with a lock, and takes back what it has just put in.$$;
