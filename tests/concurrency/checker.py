@@ -96,6 +96,8 @@ class Checker:
 
     def _fate(self, call: Call) -> tuple[str, float]:
         """Return kept, undone or unknown, and when that had happened."""
+        if call.refused:
+            return "undone", call.end
         if call.transaction is None:
             return ("kept" if call.end < NEVER else "unknown"), call.end
         end = self._ends.get(call.transaction)
@@ -182,7 +184,10 @@ class Checker:
                 acked[key] += use.fate == "kept" and use.outcome == "acked"
                 if use.fate == "unknown" and use.outcome in (None, "acked"):
                     perhaps.add(key)
+        there = {key for _, key in self._entries}
         for call in self._calls:
+            if call.refused:
+                self.wrong += [f"{key} is there, and was refused" for key in call.keys if key in there]
             for key in (call.answer or ()) if call.op == "push" and self._fate(call)[0] == "kept" else ():
                 if acked[key] > 1 or (acked[key] == 0 and key not in perhaps):
                     self.wrong.append(f"{key} was acked {acked[key]} times")

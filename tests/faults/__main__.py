@@ -49,7 +49,6 @@ def main() -> int:
         except UnavailableError as error:
             print(f"{name}: LEFT OUT, {error}")
             failed |= name in (given.server or ())
-    print("disk full: LEFT OUT, it needs a small file system of its own, which only root can mount")
     for text, tests in ELSEWHERE:
         print(f"{text}: PYQUEUE_TEST_LONG=1 .venv/bin/python -m pytest {tests}")
     print("the tests can fail: make mutants")
@@ -69,8 +68,8 @@ def _try(server: Restartable, name: str, promise: Promise, size: Size, seed: int
     seconds = time.monotonic() - began
     row = (promise.text, name, found.faults, found.calls, found.unanswered, len(found.violations))
     print(ROW.format(*row, f"{seconds:.0f}", history), flush=True)
-    for violation in found.violations[:20]:
-        print(f"    {violation}", flush=True)
+    for line in (*found.notes, *(f"VIOLATION: {one}" for one in found.violations[:20])):
+        print(f"    {line}", flush=True)
     return not found.violations
 
 

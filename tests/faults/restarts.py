@@ -16,11 +16,12 @@ from urllib.parse import urlsplit
 
 import pymysql
 
-from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.calls.connect import connect, is_mysql
 from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
 from pyqueue_sql.schema import migrate
 from tests.servers import Running
 from tests.servers.binaries import on_path, unpacked
+from tests.servers.databases import SESSIONS
 from tests.servers.starting import SETTINGS, UnavailableError, throw_away
 
 NAMES: Final = ("postgresql", "mariadb", "mysql")
@@ -46,6 +47,18 @@ class Restartable(Protocol):
         Args:
             away: for how many seconds; new ones are ended, too.
         """
+        ...
+
+    def guard(self) -> None:
+        """Have it keep its data though it ends by itself, until `revive`."""
+        ...
+
+    def kill(self) -> None:
+        """Kill it after a `guard`, for `revive` to start it again."""
+        ...
+
+    def revive(self) -> bool:
+        """Start it again where it has ended since `guard`; returns whether it had."""
         ...
 
     def database(self, name: str) -> str:
@@ -75,20 +88,36 @@ def make_database(server: str, name: str) -> str:
     return url
 
 
+def database_of(server: Restartable, name: str) -> str:
+    """Make a database with the queue and what a harness needs, and return its URL.
+
+    Args:
+        server: which it is to be on.
+        name: of the database.
+    """
+    url = server.database(name)
+    if is_mysql(url):
+        with connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute(f"create table {SESSIONS} (name varchar(100), id bigint)".encode())
+    return url
+
+
 class Postgresql:
     """An embedded server whose data stays between its starts.
 
     Args:
         folder: of its data.
+        settings: over those that it has.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: dict[str, str] | None = None) -> None:
         self._folder = folder
+        # the disk isn't waited for: it is the program that ends, never the machine
+        self._settings = {"fsync": "off", **(settings or {})}
         self._server = self._start(None)
 
     def _start(self, port: int | None) -> EmbeddedServer:
-        # the disk isn't waited for: it is the program that ends, never the machine
-        return start_server(self._folder, port=port, settings={"fsync": "off"})
+        return start_server(self._folder, port=port, settings=self._settings)
 
     def restart(self, *, crash: bool, away: float) -> None:
         """End it and start it again; see Restartable."""
@@ -116,6 +145,22 @@ class Postgresql:
                     " where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()"
                 )
 
+    def guard(self) -> None:
+        """Do nothing: its data stays anyhow; see Restartable."""
+
+    def kill(self) -> None:
+        """Kill it; see Restartable."""
+        os.kill(self._server.pid, signal.SIGKILL)
+
+    def revive(self) -> bool:
+        """Start it again where it has ended; see Restartable."""
+        try:
+            os.kill(self._server.pid, 0)
+        except ProcessLookupError:
+            self.restart(crash=False, away=0)
+            return True
+        return False
+
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""
         return make_database(self._server.url, name)
@@ -130,15 +175,17 @@ class Mysql:
 
     Args:
         name: which of them.
+        base: where its folder is to be; None: where temporary ones are.
+        settings: over those that it has.
     """
 
-    def __init__(self, name: str) -> None:
-        self._server = self._start(name)
+    def __init__(self, name: str, base: Path | None = None, settings: tuple[str, ...] = ()) -> None:
+        self._server = self._start(name, base, (*SAFE, *settings))
 
-    def _start(self, name: str) -> Running:
+    def _start(self, name: str, base: Path | None, settings: tuple[str, ...]) -> Running:
         with contextlib.suppress(UnavailableError):
-            return throw_away(name, on_path(name), SAFE)
-        return throw_away(name, unpacked(name), SAFE)
+            return throw_away(name, on_path(name), settings, base)
+        return throw_away(name, unpacked(name), settings, base)
 
     def restart(self, *, crash: bool, away: float) -> None:
         """End it and start it again; see Restartable."""
@@ -167,6 +214,28 @@ class Mysql:
                     with contextlib.suppress(pymysql.err.OperationalError):  # it has ended meanwhile
                         cursor.execute("kill %s", [session])
 
+    def guard(self) -> None:
+        """Have its keeper start it again where it ends; see Restartable."""
+        assert self._server.home is not None
+        (self._server.home / "wait").touch()
+        (self._server.home / "again").write_text("0")
+
+    def kill(self) -> None:
+        """Kill it; see Restartable."""
+        assert self._server.home is not None
+        os.kill(int((self._server.home / "pid").read_text()), signal.SIGKILL)
+
+    def revive(self) -> bool:
+        """Let its keeper start it again where it has ended; see Restartable."""
+        assert self._server.home is not None
+        again, wait = self._server.home / "again", self._server.home / "wait"
+        if not wait.exists():
+            return False
+        ended = not again.exists()  # the keeper takes it as the server ends
+        again.unlink(missing_ok=True)
+        wait.unlink()
+        return ended
+
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""
         return make_database(self._server.url, name)
@@ -177,26 +246,28 @@ class Mysql:
 
 
 @contextmanager
-def restartable(name: str) -> Iterator[Restartable]:
+def restartable(name: str, base: Path | None = None, settings: tuple[str, ...] = ()) -> Iterator[Restartable]:
     """Give a server of our own.
 
     Args:
         name: one of NAMES.
+        base: where its folder is to be; None: where temporary ones are.
+        settings: over those that it has: name=value on PostgreSQL, options on the others.
 
     Raises:
         UnavailableError: there is none.
     """
     if name != "postgresql":
-        server = Mysql(name)
+        server = Mysql(name, base, settings)
         try:
             yield server
         finally:
             server.stop()
         return
-    folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-", dir=base))
     folder.chmod(0o755)  # whoever runs PostgreSQL gets there
     try:
-        server = Postgresql(folder / "data")
+        server = Postgresql(folder / "data", dict(one.split("=", 1) for one in settings))
         try:
             yield server
         finally:
