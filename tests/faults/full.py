@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MEGABYTE: Final = 1 << 20
 SIZE_MB: Final = 768
-LEFT_BYTES: Final = 8 * MEGABYTE
+LEFT_BYTES: Final = 24 * MEGABYTE
 """What pushes are to fill by themselves."""
 BALLAST_BYTES: Final = 1 << 18
 HUNG_SECONDS: Final = 10.0
