@@ -180,6 +180,8 @@ def run(
     meets: bool = True,
     prepared: bool = True,
     refusals: bool = False,
+    settle: Callable[[], object] | None = None,
+    timed: bool = True,
 ) -> Outcome:
     """Let a crew work through so many messages while it is struck, and check the history.
 
@@ -196,6 +198,8 @@ def run(
         meets: as of Crew.run_until.
         prepared: whether the processes prepare statements, where their driver does.
         refusals: whether the processes go on after errors of the server, which the history then has.
+        settle: is called once nothing happens any more, before what is left is taken.
+        timed: whether the server's clock goes as ours does.
     """
     harness = open_harness(url)
     for kind in ("in", "out"):
@@ -221,10 +225,12 @@ def run(
             lambda: all(future.done() for future in pushed), strike, pause, least=least, meets=meets
         )
         created = sum(future.result() for future in pushed)
+    if settle is not None:
+        settle()
     drain(url, folder / "drain.jsonl")
     calls = read(sorted(folder.glob("*.jsonl")))
     unanswered = sum(call.answer is None for call in calls)
-    return Outcome(faults, len(calls), unanswered, created, Checker(calls).check())
+    return Outcome(faults, len(calls), unanswered, created, Checker(calls, timed=timed).check())
 
 
 def produce(

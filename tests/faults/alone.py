@@ -44,6 +44,9 @@ DOCUMENTED: Final = set(
 )
 """The codes of docs/sql.md: the queue's own, and those of the servers for what no routine gets to see."""
 
+RETRIED: Final = {"40001", "40P01", "1213", "1205", "1020"}
+"""What docs/sql.md says of transactions that wait for one another."""
+
 
 @contextmanager
 def clocked(url: str) -> Iterator[tuple[Harness, Clock]]:

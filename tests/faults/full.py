@@ -21,7 +21,7 @@ from tests.concurrency import crew
 from tests.concurrency.crew import Crew, Outcome
 from tests.concurrency.history import read
 from tests.conformance.harness import open_harness
-from tests.faults.alone import DOCUMENTED, said
+from tests.faults.alone import DOCUMENTED, RETRIED, said
 from tests.faults.promise import Size
 from tests.faults.restarts import Restartable, database_of, restartable
 from tests.servers.starting import UnavailableError
@@ -49,8 +49,6 @@ SETTINGS: Final = {
 }
 """All that takes room, so that it doesn't take all of it by itself."""
 FATES: Final = ("went on by itself", "ended by itself, and went on after its start")
-RETRIED: Final = {"40001", "40P01", "1213", "1205", "1020"}
-"""What docs/sql.md says of transactions that wait for one another."""
 
 
 class Disk:

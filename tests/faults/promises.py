@@ -14,6 +14,7 @@ from tests.conformance.harness import open_harness
 from tests.faults.alone import clock_jumps, hostile_input, receipts_once
 from tests.faults.crews import no_connection_left, poison, soak, steps, storm
 from tests.faults.full import disk_full
+from tests.faults.jumps import server_clock_jumps
 from tests.faults.promise import Promise, Size
 from tests.faults.proxy import FAULTS, proxy
 from tests.faults.restarts import database_of
@@ -294,6 +295,15 @@ PROMISES: Final[Mapping[str, Promise]] = {
             Size(40),
             Size(100),
             Size(5_000),
+            meets=False,
+        ),
+        Promise(
+            "server clock",
+            "the same with the server's own clock, under load",
+            server_clock_jumps,
+            Size(6, 500),
+            Size(20, 2_000),
+            Size(500, 100_000),
             meets=False,
         ),
         Promise(

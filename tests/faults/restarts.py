@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urlsplit
@@ -18,9 +20,10 @@ import pymysql
 
 from pyqueue_sql.calls.connect import connect, is_mysql
 from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+from pyqueue_sql.embedded.server import wheel_bin_dir
 from pyqueue_sql.schema import migrate
 from tests.servers import Running
-from tests.servers.binaries import on_path, unpacked
+from tests.servers.binaries import Binaries, on_path, unpacked
 from tests.servers.databases import SESSIONS
 from tests.servers.starting import SETTINGS, UnavailableError, throw_away
 
@@ -102,22 +105,41 @@ def database_of(server: Restartable, name: str) -> str:
     return url
 
 
+def wrapped(folder: Path, environment: dict[str, str]) -> Path:
+    """Make a folder of programs that start those of PostgreSQL with more in their environment."""
+    folder.mkdir()
+    given = " ".join(shlex.quote(f"{name}={value}") for name, value in environment.items())
+    for name in ("postgres", "initdb"):
+        program = shlex.quote(str(wheel_bin_dir() / name))
+        (folder / name).write_text(f'#!/bin/sh\nexec env {given} {program} "$@"\n')
+        (folder / name).chmod(0o755)
+    folder.chmod(0o755)
+    return folder
+
+
 class Postgresql:
     """An embedded server whose data stays between its starts.
 
     Args:
         folder: of its data.
         settings: over those that it has.
+        environment: what it is started with besides.
     """
 
-    def __init__(self, folder: Path, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, str] | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self._folder = folder
+        self._binaries = wrapped(folder.with_name("bin"), environment) if environment else None
         # the disk isn't waited for: it is the program that ends, never the machine
         self._settings = {"fsync": "off", **(settings or {})}
         self._server = self._start(None)
 
     def _start(self, port: int | None) -> EmbeddedServer:
-        return start_server(self._folder, port=port, settings=self._settings)
+        return start_server(self._folder, port=port, settings=self._settings, bin_dir=self._binaries)
 
     def restart(self, *, crash: bool, away: float) -> None:
         """End it and start it again; see Restartable."""
@@ -177,15 +199,23 @@ class Mysql:
         name: which of them.
         base: where its folder is to be; None: where temporary ones are.
         settings: over those that it has.
+        environment: what it is started with besides.
     """
 
-    def __init__(self, name: str, base: Path | None = None, settings: tuple[str, ...] = ()) -> None:
-        self._server = self._start(name, base, (*SAFE, *settings))
+    def __init__(
+        self,
+        name: str,
+        base: Path | None = None,
+        settings: tuple[str, ...] = (),
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        start = partial(throw_away, name, settings=(*SAFE, *settings), base=base, environment=environment)
+        self._server = self._start(name, start)
 
-    def _start(self, name: str, base: Path | None, settings: tuple[str, ...]) -> Running:
+    def _start(self, name: str, start: Callable[[Binaries], Running]) -> Running:
         with contextlib.suppress(UnavailableError):
-            return throw_away(name, on_path(name), settings, base)
-        return throw_away(name, unpacked(name), settings, base)
+            return start(on_path(name))
+        return start(unpacked(name))
 
     def restart(self, *, crash: bool, away: float) -> None:
         """End it and start it again; see Restartable."""
@@ -246,19 +276,25 @@ class Mysql:
 
 
 @contextmanager
-def restartable(name: str, base: Path | None = None, settings: tuple[str, ...] = ()) -> Iterator[Restartable]:
+def restartable(
+    name: str,
+    base: Path | None = None,
+    settings: tuple[str, ...] = (),
+    environment: dict[str, str] | None = None,
+) -> Iterator[Restartable]:
     """Give a server of our own.
 
     Args:
         name: one of NAMES.
         base: where its folder is to be; None: where temporary ones are.
         settings: over those that it has: name=value on PostgreSQL, options on the others.
+        environment: what it is started with besides.
 
     Raises:
         UnavailableError: there is none.
     """
     if name != "postgresql":
-        server = Mysql(name, base, settings)
+        server = Mysql(name, base, settings, environment)
         try:
             yield server
         finally:
@@ -267,7 +303,8 @@ def restartable(name: str, base: Path | None = None, settings: tuple[str, ...] =
     folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-", dir=base))
     folder.chmod(0o755)  # whoever runs PostgreSQL gets there
     try:
-        server = Postgresql(folder / "data", dict(one.split("=", 1) for one in settings))
+        given = dict(one.split("=", 1) for one in settings)
+        server = Postgresql(folder / "data", given, environment)
         try:
             yield server
         finally:

@@ -111,7 +111,11 @@ def place(name: str, given: str | None) -> str | None:
 
 
 def throw_away(
-    name: str, binaries: Binaries, settings: tuple[str, ...] = SETTINGS, base: Path | None = None
+    name: str,
+    binaries: Binaries,
+    settings: tuple[str, ...] = SETTINGS,
+    base: Path | None = None,
+    environment: dict[str, str] | None = None,
 ) -> Running:
     """Start a server of our own, in a temporary folder, on a free port of 127.0.0.1.
 
@@ -120,6 +124,7 @@ def throw_away(
         binaries: its program.
         settings: its options.
         base: where its folder is to be; None: where temporary ones are.
+        environment: what the server is started with besides.
 
     Raises:
         UnavailableError: it doesn't start; says what it says.
@@ -129,6 +134,9 @@ def throw_away(
     write_users(home, password)
     command = started_in(home, binaries)
     steps = [first_step(command, binaries, home), last_step(name, command, home, port, settings)]
+    if environment:
+        given = (f"{name}={value}" for name, value in environment.items())
+        steps[-1]["command"] = ["env", *given, *steps[-1]["command"]]
     url = f"{name}+pymysql://{USER}:{password}@127.0.0.1:{port}"
     return kept(name, binaries.source, home, url, steps)
 
