@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from tests.conformance.harness import Session
 
+SUNDAY: Final = 6
 SLACK_SECONDS: Final = 0.05
 TIMED_OUT: Final = {"57014"}
 """The time that our own sessions give a statement is over at once where the clock jumps on."""
@@ -66,8 +67,9 @@ class Jumps:
         self._changes = changes(clock.now)
         self._count = 0
         session.define("later", max_attempts=None)
-        session.define("daily", max_attempts=None)
-        session.schedule("nightly", "daily", None, daily_at="02:30", time_zone=ZONE, catch_up="all")
+        session.define("weekly", max_attempts=None)
+        # summer time begins and ends on a Sunday, between two and three
+        session.schedule("sundays", "weekly", None, cron="30 2 * * 0", time_zone=ZONE, catch_up="all")
 
     def strike(self, struck: Crew) -> int:
         """Jump, and look."""
@@ -88,8 +90,7 @@ class Jumps:
 
     def look(self) -> None:
         """Tick, and take what is due."""
-        while self._session.tick():
-            pass
+        self._session.tick()  # of the times that have passed one at least; the others at the end
         held = self._session.reserve("later", None, 1000, timeout_seconds=3600)
         for one in held:
             self.wrong["a message came early"] += self._clock.now + SLACK_SECONDS < self._due[one.key]
@@ -101,14 +102,19 @@ class Jumps:
     def settle(self) -> None:
         """Go to where everything is due, and say what is missing."""
         self._clock.set(self._clock.offset + self.last + 100 * DAY - self._clock.now)
+        while self._session.tick():
+            pass
         self.look()
         self.wrong["a message was done twice"] = sum(often > 1 for often in self._done.values())
         self.wrong["a message never came"] = len(self._due) - len(self._done)
-        days = Counter(night_of(one.key) for one in self._session.pop("daily", 10_000))
+        days = Counter(night_of(one.key) for one in self._session.pop("weekly", 10_000))
         first, end = (datetime.fromtimestamp(at, ZoneInfo(ZONE)).date() for at in (self.begun, self.last))
-        self.wrong["a night has two ticks"] = sum(often > 1 for often in days.values())
         # the first day and the last may have begun or ended without theirs
-        self.wrong["a night has no tick"] = max(0, (end - first).days - 1 - len(days))
+        between = (first + timedelta(days=number) for number in range(1, (end - first).days))
+        sundays = {day for day in between if day.weekday() == SUNDAY}
+        self.wrong["a night has two ticks"] = sum(often > 1 for often in days.values())
+        self.wrong["a night has no tick"] = len(sundays - {*days})
+        self.wrong["a tick is of no Sunday"] = len({*days} - sundays - {first, end})
 
 
 def _under(clock: ServerClock, url: str, folder: Path, size: Size, seed: int) -> Outcome:
