@@ -15,6 +15,7 @@ from tests.faults.alone import clock_jumps, hostile_input, receipts_once
 from tests.faults.crews import no_connection_left, poison, soak, steps, storm
 from tests.faults.full import disk_full
 from tests.faults.jumps import server_clock_jumps
+from tests.faults.memory import no_memory
 from tests.faults.promise import Promise, Size
 from tests.faults.proxy import FAULTS, proxy
 from tests.faults.restarts import database_of
@@ -248,6 +249,15 @@ PROMISES: Final[Mapping[str, Promise]] = {
             meets=False,
         ),
         Promise(
+            "no memory",
+            "what there is no memory for leaves no trace",
+            no_memory,
+            Size(2),
+            Size(10),
+            Size(500),
+            meets=False,
+        ),
+        Promise(
             "answers lost",
             "the same where answers are lost or late",
             answers_lost,
@@ -261,7 +271,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
             all_or_nothing,
             Size(25),
             Size(100),
-            Size(2_000),
+            Size(50_000),
         ),
         Promise(
             "steps",
@@ -269,7 +279,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
             steps,
             Size(5),
             Size(60),
-            Size(1_000),
+            Size(50_000),
         ),
         Promise(
             "popped once",

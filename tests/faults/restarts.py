@@ -105,13 +105,20 @@ def database_of(server: Restartable, name: str) -> str:
     return url
 
 
-def wrapped(folder: Path, environment: dict[str, str]) -> Path:
-    """Make a folder of programs that start those of PostgreSQL with more in their environment."""
+def wrapped(folder: Path, environment: dict[str, str], limit_kb: int | None) -> Path:
+    """Make a folder of programs that start those of PostgreSQL with more in their environment, or less room.
+
+    Args:
+        folder: a new one.
+        environment: what they are started with besides.
+        limit_kb: of the address space of a process; None: there is none.
+    """
     folder.mkdir()
     given = " ".join(shlex.quote(f"{name}={value}") for name, value in environment.items())
     for name in ("postgres", "initdb"):
         program = shlex.quote(str(wheel_bin_dir() / name))
-        (folder / name).write_text(f'#!/bin/sh\nexec env {given} {program} "$@"\n')
+        limit = "" if limit_kb is None else f"ulimit -v {limit_kb}\n"
+        (folder / name).write_text(f'#!/bin/sh\n{limit}exec env {given} {program} "$@"\n')
         (folder / name).chmod(0o755)
     folder.chmod(0o755)
     return folder
@@ -124,6 +131,7 @@ class Postgresql:
         folder: of its data.
         settings: over those that it has.
         environment: what it is started with besides.
+        limit_kb: see `wrapped`.
     """
 
     def __init__(
@@ -131,9 +139,12 @@ class Postgresql:
         folder: Path,
         settings: dict[str, str] | None = None,
         environment: dict[str, str] | None = None,
+        limit_kb: int | None = None,
     ) -> None:
         self._folder = folder
-        self._binaries = wrapped(folder.with_name("bin"), environment) if environment else None
+        self._binaries = None
+        if environment or limit_kb:
+            self._binaries = wrapped(folder.with_name("bin"), environment or {}, limit_kb)
         # the disk isn't waited for: it is the program that ends, never the machine
         self._settings = {"fsync": "off", **(settings or {})}
         self._server = self._start(None)
@@ -281,6 +292,7 @@ def restartable(
     base: Path | None = None,
     settings: tuple[str, ...] = (),
     environment: dict[str, str] | None = None,
+    limit_kb: int | None = None,
 ) -> Iterator[Restartable]:
     """Give a server of our own.
 
@@ -289,6 +301,7 @@ def restartable(
         base: where its folder is to be; None: where temporary ones are.
         settings: over those that it has: name=value on PostgreSQL, options on the others.
         environment: what it is started with besides.
+        limit_kb: of the address space of each process of a PostgreSQL; None: there is none.
 
     Raises:
         UnavailableError: there is none.
@@ -304,7 +317,7 @@ def restartable(
     folder.chmod(0o755)  # whoever runs PostgreSQL gets there
     try:
         given = dict(one.split("=", 1) for one in settings)
-        server = Postgresql(folder / "data", given, environment)
+        server = Postgresql(folder / "data", given, environment, limit_kb)
         try:
             yield server
         finally:
